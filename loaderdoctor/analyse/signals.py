@@ -1,0 +1,244 @@
+"""What causes, predictions and reports may read of a run: values with intervals, or the reason why not.
+
+Shares are 0..1, times are seconds, sizes are bytes.  "After warm-up" is the time from the end of warm-up to the end of
+the last step; every `*_share` of a loader is a share of that time unless its name says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loaderdoctor.values import Value
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where the source builds a loader; `file` as the interpreter names it."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class LoaderSettings:
+    """A DataLoader's arguments as torch keeps them; None: not set, or not known to this version of torch."""
+
+    batch_size: int | None = None
+    num_workers: int = 0
+    prefetch_factor: int | None = None
+    pin_memory: bool = False
+    persistent_workers: bool = False
+    in_order: bool | None = None
+    start_method: str | None = None
+    drop_last: bool | None = None
+    timeout: float | None = None
+    dataset_type: str = ""
+    dataset_kind: str = "map"  # map|iterable
+    dataset_len: int | None = None
+    batched_fetch: bool = False  # the dataset has __getitems__
+    collate: str = ""
+    sampler: str = ""
+    loader_type: str = ""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of making one batch: sample|read|decode|transform|collate|send|receive|pin."""
+
+    name: str
+    seconds_per_batch: Value
+    cpu_share: Value
+    where: str  # worker|main|pin-thread
+
+
+@dataclass(frozen=True)
+class HotFunction:
+    """A function in which batches are made; share of the loader's CPU time spent there itself."""
+
+    function: str
+    file: str
+    line: int
+    share: Value
+
+
+@dataclass(frozen=True)
+class WorkerSignals:
+    """One worker process over its life.  The shares of its wall time after warm-up."""
+
+    index: int
+    pid: int
+    batches: int
+    busy_share: Value
+    cpu_share: Value
+    disk_wait_share: Value
+    network_wait_share: Value  # blocked without disk input: network, sleep or lock
+    run_queue_share: Value
+    start_s: Value
+    rss_bytes: Value
+
+
+@dataclass(frozen=True)
+class BatchWork:
+    """What the making of one batch took, wherever it was made; input of the simulator.  Seconds.
+
+    cpu + disk + blocked + run_queue is the wall time of fetch and collate.
+    """
+
+    cpu_s: float
+    disk_s: float
+    blocked_s: float  # waits that another worker would overlap: network, sleep, lock
+    run_queue_s: float  # waits for a core
+    send_s: float  # pickling and writing, in the worker
+    receive_s: float  # reading and unpickling, in the main process
+    epoch: int
+    ordinal: int  # order of delivery within the epoch
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A loader as recorded, ready to be replayed under other settings (predict)."""
+
+    loader: str
+    settings: LoaderSettings
+    batches: tuple[BatchWork, ...]
+    compute_s: tuple[float, ...]  # consumer's time from getting batch k to asking for the next, aligned with `batches`
+    waits_s: tuple[float, ...]  # exposed wait for batch k as measured, aligned with `batches`
+    epoch_overhead_s: tuple[
+        float, ...
+    ]  # a value an epoch: gap from iter() to the first batch beyond the batch's own work
+    worker_start_s: float  # from the start of a worker to its first index
+    cores: float  # usable by the whole job
+    compute_cpu_share: float  # share of `compute_s` in which the consumer holds a core
+    measured_from: int = 0  # index of the first batch after warm-up
+    copy_s: float = 0.0  # exposed host-to-device copy per step (device clock)
+    copy_pinned_s: float | None = None  # the same if batches were pinned, where it can be said
+    batch_bytes: int | None = None
+    worker_rss_bytes: int | None = None  # private memory of one worker
+
+
+@dataclass(frozen=True)
+class LoaderSignals:
+    """One loader: every DataLoader built at one place with one set of settings."""
+
+    id: str
+    role: str  # train|eval
+    site: Site | None
+    settings: LoaderSettings
+    batches: int
+    epochs: int
+    wait_s: Value  # host clock, all next() calls and iterator builds after warm-up
+    exposed_wait_s: Value  # device clock where there is one
+    exposed_wait_share: Value
+    first_batch_gap_s: Value  # per epoch: from building the iterator to its first batch, warm-up excluded
+    epoch_gap_share: Value  # share of the time after warm-up spent in those gaps
+    ready_median: Value
+    ready_empty_share: Value  # share of requests that found no batch ready
+    step_s: Value  # median, next() to next(), of its steady steps
+    compute_s: Value  # median of the part of the step outside next()
+    fetch_s: Value  # per batch: fetch and collate, wall
+    fetch_cpu_share: Value  # shares of that
+    fetch_disk_share: Value
+    fetch_blocked_share: Value
+    fetch_run_queue_share: Value
+    collate_s: Value
+    slowest_sample_s: Value
+    sample_s: Value  # mean time of one sample
+    send_s: Value
+    receive_s: Value
+    sampler_s: Value
+    batch_bytes: Value
+    tensors_per_batch: Value
+    head_of_line_share: Value  # share of the waits that ended with finished later batches parked
+    worker_busy_share: Value  # mean over workers; 1 - time on the index queue
+    workers: tuple[WorkerSignals, ...]
+    stages: tuple[Stage, ...]
+    hot_functions: tuple[HotFunction, ...]
+    workload: Workload | None
+
+
+@dataclass(frozen=True)
+class StepSignals:
+    """Steady steps of the main training loader.  The four shares sum to 1."""
+
+    count: int
+    excluded: Mapping[str, int]  # reason -> steps left out
+    median_s: Value
+    samples_per_s: Value
+    data_wait_share: Value
+    h2d_share: Value
+    compute_share: Value
+    other_share: Value
+    series: tuple[tuple[float, float, float], ...] = ()  # (wait_s, copy_s, compute_s) a step in order, for the chart
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of the run: start-up|first-batch|train|epoch-gap|eval|checkpoint|other."""
+
+    name: str
+    seconds: float
+    share: float
+    data_wait_s: float
+
+
+@dataclass(frozen=True)
+class DeviceSignals:
+    """What the device clock and the copies say; each missing on a CPU."""
+
+    kind: str  # cpu, cuda, xpu, mps, ...
+    clock: str  # device|host
+    hidden_wait_share: Value  # waits on the host's clock that the device did not notice
+    copy_share: Value  # exposed host-to-device copies, of the time after warm-up
+    copy_bytes_per_step: Value
+    pinned_share: Value  # of the bytes copied
+    blocking_share: Value  # of the copies
+    copy_bandwidth: Value  # bytes per second
+    drained_share: Value  # of the requests that found the device's queue empty
+    sync_share: Value  # of the time after warm-up that the host spends waiting for the device in .item() and the like
+    syncs_per_step: Value
+    pin_busy_share: Value  # of the pin thread
+    host_allocations_per_step: Value
+
+
+@dataclass(frozen=True)
+class MachineSignals:
+    """The machine as this job may use it."""
+
+    cpus_present: Value
+    cpus_allowed: Value  # after affinity and quota; may be fractional
+    cpu_busy_share: Value  # of the allowed CPUs, by this job
+    neighbour_cpu_share: Value  # of the machine's CPUs, by others
+    throttled_share: Value
+    memory_limit_bytes: Value
+    memory_available_bytes: Value
+    shm_free_bytes: Value
+    facts: Mapping[str, Any] = field(default_factory=dict)  # for the environment table
+
+
+@dataclass(frozen=True)
+class Signals:
+    """Everything derived from one run."""
+
+    clock: str  # device|host
+    starved_share: Value
+    measured_s: float  # length of the time after warm-up
+    warm_up_steps: int
+    steps: StepSignals
+    phases: tuple[Phase, ...]
+    loaders: tuple[LoaderSignals, ...]  # the main training loader first
+    device: DeviceSignals
+    machine: MachineSignals
+    ranks: int
+    rank_shares: tuple[float, ...]  # starved share of each rank on its own
+    overhead_share: Value
+    lost_records: int
+    notes: tuple[tuple[str, str], ...]  # (slug, text)
+
+    @property
+    def main(self) -> LoaderSignals | None:
+        """The main training loader: the one whose steps take the most time."""
+        return self.loaders[0] if self.loaders else None

@@ -1,0 +1,1 @@
+"""Why a training starves: one cause a file, its page beside it."""

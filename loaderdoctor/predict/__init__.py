@@ -1,0 +1,1 @@
+"""A discrete-event model of the DataLoader: what another setting would have given."""

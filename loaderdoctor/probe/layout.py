@@ -1,0 +1,99 @@
+"""The fixed-size records of one process: what the probe writes and the reader reads.
+
+A record file is a row of 128-byte little-endian records.  Each is 16 signed 64-bit integers: the kind, then the kind's
+fields in the order of `KINDS`, unused ones 0.  The first record is a `header`.  A text record carries 88 bytes of UTF-8
+in place of the last eleven integers.  Times are nanoseconds of `time.perf_counter_ns` (one clock for all processes of
+a Linux machine), durations are nanoseconds, -1 stands for "not known".
+
+Schema versions:
+1  first version
+"""
+
+from __future__ import annotations
+
+import struct
+
+SCHEMA = 1
+MAGIC = int.from_bytes(b"LDRECORD", "little")
+RECORD = struct.Struct("<16q")
+TEXT_RECORD = struct.Struct("<5q88s")
+TEXT_BYTES = 88
+RECORD_BYTES = RECORD.size
+UNKNOWN = -1
+
+ROLE_MAIN, ROLE_WORKER = 0, 1
+NEXT_BATCH, NEXT_END, NEXT_ERROR = 0, 1, 2  # next.status
+BUILT, RESET = 0, 1  # iterator.how: a new iterator, or a persistent one starting over
+STARTS = ("fork", "spawn", "forkserver")  # worker_started.start_method is an index into this
+METHOD_EVENTS, METHOD_WITNESS, METHOD_GAP = 1, 2, 3  # device_step.method
+
+HEADER, TEXT = 1, 2
+
+# kind number -> (name, fields, separated by spaces).  Only append: a run of an older version stays readable.
+_FIELDS: dict[int, tuple[str, str]] = {
+    HEADER: (
+        "header",
+        "magic schema record_bytes role pid ppid opened_ns unix_ns rank local_rank world_size iterator worker",
+    ),
+    TEXT: ("text", "text part parts length"),
+    # --- any process
+    # about: JSON object of torch, python, ... (probe/about.py)
+    3: ("process", "at_ns about_text"),
+    4: ("note", "at_ns slug_text sentence_text"),
+    # why: 0 interpreter exit, 1 --steps reached, 2 --seconds reached
+    5: ("end", "at_ns why"),
+    # --- main process
+    # site: "file:line"; settings: JSON object
+    10: ("loader", "loader built_ns site_text settings_text"),
+    # grad_enabled tells evaluation loops; sampler_ns: index generation while priming
+    11: ("iterator", "iterator loader how begin_ns end_ns thread sampler_ns epoch grad_enabled"),
+    12: ("worker_started", "iterator worker pid begin_ns end_ns start_method"),
+    # depth: loaders whose next() this call is inside of.  sampler_ns: index generation inside the call.
+    # main_cpu_ns: thread CPU time inside it.  ready: batches ready at entry.  stash: arrived out of order
+    13: (
+        "next",
+        "iterator ordinal begin_ns end_ns status batch worker ready stash outstanding thread depth "
+        "grad_enabled sampler_ns main_cpu_ns",
+    ),
+    # a message taken from the queue: begin..received is waiting, received..end is unpickling.  wanted: the batch that
+    # next() must return.  pinned: it came through the pin thread
+    14: ("arrival", "iterator batch worker begin_ns received_ns end_ns wanted pinned message_bytes"),
+    15: ("shutdown", "iterator begin_ns end_ns"),
+    16: ("optimizer_step", "optimizer end_ns thread"),
+    17: ("pin", "iterator batch begin_ns end_ns cpu_ns tensors bytes queue_before queue_after"),
+    # --- wherever batches are made: workers, or the main process when num_workers is 0
+    # items_ns: all samples.  slowest_*: the slowest one (-1 under __getitems__, where only the whole is known)
+    20: (
+        "fetch",
+        "iterator batch worker begin_ns end_ns samples items_ns slowest_ns slowest_position collate_ns cpu_ns batched",
+    ),
+    # how the thread spent the time from got_ns to put_ns; idle_ns: before that, on the index queue
+    21: (
+        "busy",
+        "worker batch idle_ns got_ns put_ns cpu_ns run_delay_ns major_faults blocks_in voluntary_switches "
+        "involuntary_switches read_bytes read_chars rss_bytes",
+    ),
+    22: ("send", "worker batch begin_ns end_ns pickle_ns pickle_cpu_ns message_bytes tensors payload_bytes"),
+    23: ("worker_ready", "worker pid born_ns ready_ns affinity torch_threads private_bytes"),
+    # what one named stage took since its last record: self time, without the stages inside it
+    24: ("stage", "worker name_text at_ns calls self_ns self_cpu_ns total_ns"),
+    # stack: JSON, innermost frame first
+    25: ("stack", "worker at_ns stack_text cpu_ns samples blocked_ns"),
+    # --- device clock
+    # of the next() call `ordinal`: exposed wait D (low, best, high), exposed copies X, step T to the next request.
+    # drained: 1 if the queue was empty when next() was called.  every: only each n-th step is measured
+    30: (
+        "device_step",
+        "iterator ordinal device method wait_low_ns wait_ns wait_high_ns copy_ns step_ns drained every sync_ns syncs",
+    ),
+    # host-to-device copies between next() call `ordinal` and the following one
+    31: (
+        "copy",
+        "iterator ordinal device copies bytes pinned_copies pinned_bytes blocking_copies converted_copies "
+        "host_ns device_ns side_stream",
+    ),
+    32: ("host_memory", "at_ns allocations allocated_bytes allocation_ns"),
+}
+
+KINDS = {kind: (name, tuple(fields.split())) for kind, (name, fields) in _FIELDS.items()}
+KIND_OF = {name: kind for kind, (name, _) in KINDS.items()}

@@ -1,0 +1,76 @@
+"""One recorded run: what the parent noted, what the processes recorded, what was sampled from outside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import numpy as np
+    import numpy.typing as npt
+
+    Table = Mapping[str, npt.NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class RunMeta:
+    """What the parent knows; `run.json` in the run directory.
+
+    Times are ns of `time.perf_counter_ns` of the parent, the same clock as the records on Linux.
+    """
+
+    id: str
+    tool_version: str
+    command: tuple[str, ...]
+    working_directory: str
+    started_utc: str
+    started_ns: int
+    ended_ns: int | None = None  # None: the parent itself was killed
+    exit_code: int | None = None  # as a shell would say it: 128 + n for signal n
+    ended_by: str = "script"  # script|steps|seconds|interrupt|signal|crash
+    options: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[Mapping[str, str], ...] = ()  # {"slug", "text"}
+
+
+@dataclass(frozen=True)
+class ProcessRecords:
+    """The records of one process.
+
+    `tables` has, for each kind that occurs, its columns by field name (probe.layout.KINDS), int64, in order of writing.
+    `texts` resolves every `*_text` field.  `torn` counts records that could not be read.
+    """
+
+    header: Mapping[str, int]
+    tables: Mapping[str, Table]
+    texts: Mapping[int, str]
+    torn: int = 0
+
+    @property
+    def pid(self) -> int:
+        """Process id, unique in a run only together with `header["opened_ns"]`."""
+        return self.header["pid"]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What one sampler of the parent saw: JSON objects, each with "at_ns", in order of time."""
+
+    name: str
+    rows: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything about a run; a pure value, equal however often it is read."""
+
+    meta: RunMeta
+    processes: tuple[ProcessRecords, ...]
+    samples: Mapping[str, Samples] = field(default_factory=dict)
+    directory: Path | None = None
+    sources: Mapping[str, str] = field(
+        default_factory=dict
+    )  # path -> text of the files that build loaders, for patches

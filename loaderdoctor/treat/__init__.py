@@ -1,0 +1,1 @@
+"""What changes a script: the source patch."""
