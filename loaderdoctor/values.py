@@ -45,6 +45,20 @@ class Missing:
 Value = Measured | Missing
 
 
+@dataclass(frozen=True)
+class Interval:
+    """low <= best <= high."""
+
+    low: float
+    best: float
+    high: float
+
+    @classmethod
+    def of(cls, measured: Measured) -> Interval:
+        """The interval of a measurement."""
+        return cls(measured.low, measured.value, measured.high)
+
+
 def value_or_none(value: Value) -> float | None:
     """The bare number for a JSON field; None where it is missing."""
     return value.value if isinstance(value, Measured) else None

@@ -118,6 +118,11 @@ class Workload:
     copy_pinned_s: float | None = None  # the same if batches were pinned, where it can be said
     batch_bytes: int | None = None
     worker_rss_bytes: int | None = None  # private memory of one worker
+    # On the device clock, aligned with `batches`: the device's compute span of step k without waits and copies, and what
+    # the host itself does in the step, without waiting for the device.  Empty where the consumer and the device are one.
+    device_s: tuple[float, ...] = ()
+    host_s: tuple[float, ...] = ()
+    run_ahead_steps: int | None = None  # steps the host may be ahead of the device; 0: it waits after each, None: free
 
 
 @dataclass(frozen=True)

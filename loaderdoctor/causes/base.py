@@ -5,11 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from loaderdoctor.predict.rows import WhatIf
+from loaderdoctor.values import Interval
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from loaderdoctor.analyse.signals import LoaderSignals, Signals, Site
-    from loaderdoctor.values import Measured
+
+__all__ = [
+    "CHANGES_ORDER",
+    "CHANGES_RESULTS",
+    "FOUND",
+    "NEEDS_MEMORY",
+    "NOT_APPLICABLE",
+    "NO_DATA",
+    "RULED_OUT",
+    "SAFE",
+    "Cause",
+    "Diagnosis",
+    "Evidence",
+    "Finding",
+    "Gain",
+    "Interval",
+    "Prescription",
+    "Threshold",
+    "WhatIf",
+]
 
 FOUND, RULED_OUT, NO_DATA, NOT_APPLICABLE = "found", "ruled-out", "no-data", "not-applicable"
 SAFE, CHANGES_ORDER, NEEDS_MEMORY, CHANGES_RESULTS = "safe", "changes-order", "needs-memory", "changes-results"
@@ -32,20 +54,6 @@ class Evidence:
     value: float | None = None
     unit: str = ""
     threshold: float | None = None
-
-
-@dataclass(frozen=True)
-class Interval:
-    """low <= best <= high."""
-
-    low: float
-    best: float
-    high: float
-
-    @classmethod
-    def of(cls, measured: Measured) -> Interval:
-        """The interval of a measurement."""
-        return cls(measured.low, measured.value, measured.high)
 
 
 @dataclass(frozen=True)
@@ -97,16 +105,6 @@ class Cause:
     check: Callable[[Signals, LoaderSignals], Finding]
     scope: str = "loader"
     is_limit: bool = False  # names what limits (gpu-bound, ...): never a finding of a fault
-
-
-@dataclass(frozen=True)
-class WhatIf:
-    """One simulated change of settings: only what differs from the script as written."""
-
-    loader: str
-    settings: Mapping[str, Any]
-    speedup: Interval
-    memory_bytes: int | None
 
 
 @dataclass(frozen=True)
