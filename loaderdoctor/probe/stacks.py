@@ -1,0 +1,165 @@
+"""Where batches spend CPU time: stacks by ITIMER_PROF, each weighted with the thread's CPU time since the last one.
+
+    worker           the timer runs from `start` to `stop`, in the worker's main thread
+    num_workers=0    it runs while a batch is being made only: `fetch_began`, `fetch_ended` (short ones: profiled.py)
+
+A sampling thread would see only code that lets go of the GIL, and plain counts miss what happens inside long calls that
+hold it: the kernel merges the signals.  The CPU time between two signals does not.  Where the script uses SIGPROF or
+this timer itself, there are no stacks.  Timers are not inherited by a fork.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from time import perf_counter_ns, thread_time_ns
+from typing import TYPE_CHECKING
+
+from .layout import KIND_OF
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+
+    from .stages.running import Writer
+
+INTERVAL_S = 0.0103  # about 100 Hz, off the beat of loops with a round period
+DEEPEST = 12  # frames; deeper ones cost more and are the framework's
+MOST_STACKS = 200  # distinct ones held before they are written
+FLUSH_EVERY_NS = 1_000_000_000
+_STACK = KIND_OF["stack"]
+
+Stack = tuple[tuple["CodeType", int], ...]
+
+
+class Sampler:
+    """The one sampler of a process."""
+
+    def __init__(self) -> None:
+        self.seen: dict[Stack, list[int]] = {}  # stack -> [CPU ns, samples]
+        self.last_cpu_ns = 0
+        self.flushed_ns = perf_counter_ns()
+        self.remaining_s = INTERVAL_S  # of the timer, where it was stopped before it fired
+        self.installed = False
+        self.armed = False
+
+    def reset(self) -> None:
+        """Forget what a parent process saw before it forked; its handler is inherited, its timer is not."""
+        self.seen = {}
+        self.armed = False
+        self.remaining_s = INTERVAL_S
+
+    def install(self) -> bool:
+        """Take SIGPROF where nobody has it; only the main thread may."""
+        if self.installed:
+            return signal.getsignal(signal.SIGPROF) == self.on_signal
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+            return False
+        if signal.getsignal(signal.SIGPROF) is not signal.SIG_DFL or signal.getitimer(signal.ITIMER_PROF)[0]:
+            return False
+        signal.signal(signal.SIGPROF, self.on_signal)
+        signal.siginterrupt(signal.SIGPROF, False)
+        self.installed = True
+        return True
+
+    def arm(self) -> None:
+        """Let the timer run on from where it was stopped, so that fetches shorter than its period are seen too."""
+        self.armed = True
+        self.last_cpu_ns = thread_time_ns()
+        signal.setitimer(signal.ITIMER_PROF, self.remaining_s, INTERVAL_S)
+
+    def disarm(self) -> None:
+        """Stop the timer if it is ours.  A signal already sent still finds its handler, so that stays."""
+        if not self.armed or signal.getsignal(signal.SIGPROF) != self.on_signal:
+            return
+        self.armed = False
+        self.remaining_s = signal.setitimer(signal.ITIMER_PROF, 0)[0] or INTERVAL_S
+
+    def on_signal(self, _signum: int, frame: FrameType | None) -> None:
+        """Add the CPU time since the last signal to the stack that runs now."""
+        try:
+            now_ns = thread_time_ns()
+            entry = self.seen.setdefault(_stack_of(frame), [0, 0])
+            entry[0] += now_ns - self.last_cpu_ns
+            entry[1] += 1
+            self.last_cpu_ns = now_ns
+        except Exception:
+            return
+
+    def flush(self, writer: Writer, worker: int) -> None:
+        """Write what was seen: one `stack` record for each distinct stack."""
+        now_ns = self.flushed_ns = perf_counter_ns()
+        seen, self.seen = self.seen, {}
+        for stack, (cpu_ns, samples) in seen.items():
+            writer.put(_STACK, worker, now_ns, writer.text(describe(stack)), cpu_ns, samples, 0)
+
+    def flush_if_due(self, writer: Writer, worker: int) -> None:
+        """Write where the last time was long enough ago, or much has gathered."""
+        if self.seen and (len(self.seen) > MOST_STACKS or perf_counter_ns() - self.flushed_ns > FLUSH_EVERY_NS):
+            self.flush(writer, worker)
+
+
+sampler = Sampler()
+
+
+def start(_writer: Writer, _worker: int) -> None:
+    """Begin in a worker: call it in the worker's main thread, once."""
+    sampler.reset()
+    if sampler.install():
+        sampler.arm()
+
+
+def stop(writer: Writer, worker: int) -> None:
+    """End in a worker, and write the rest."""
+    sampler.disarm()
+    sampler.flush(writer, worker)
+
+
+def tick(writer: Writer, worker: int) -> None:
+    """Between two batches of a worker: write now and then, so that a killed worker leaves its stacks."""
+    sampler.flush_if_due(writer, worker)
+
+
+def fetch_began() -> None:
+    """A batch is being made in the main process from now on."""
+    if sampler.install():
+        sampler.arm()
+
+
+def fetch_ended(writer: Writer) -> None:
+    """It has been made."""
+    sampler.disarm()
+    sampler.flush_if_due(writer, -1)
+
+
+def _stack_of(frame: FrameType | None) -> Stack:
+    """The frames that make the batch, innermost first, down to ours or torch's fetch."""
+    stack: list[tuple[CodeType, int]] = []
+    while frame is not None and len(stack) < DEEPEST:
+        code = frame.f_code
+        if is_caller_of_dataset(code):
+            break
+        stack.append((code, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(stack)
+
+
+def is_caller_of_dataset(code: CodeType) -> bool:
+    """Whether the frame is the one that calls the dataset: nothing below it tells about the batch."""
+    name = code.co_name
+    return (name == "fetch" and code.co_filename.endswith("fetch.py")) or name == "_worker_loop"
+
+
+def describe(stack: Stack, called: str | None = None) -> str:
+    """The JSON of a stack: [[function, file, line], ...], innermost first, without our wrappers.
+
+    `called` is a function written in C that the innermost frame is in; it has the frame's file and line.
+    """
+    frames = [
+        [getattr(code, "co_qualname", code.co_name), code.co_filename, line]
+        for code, line in stack
+        if "_importlib_bootstrap" not in code.co_filename
+    ]
+    if called is not None and frames:
+        frames.insert(0, [called, *frames[0][1:]])
+    return json.dumps(frames)
