@@ -20,7 +20,7 @@ from .stacks import DEEPEST, describe, is_caller_of_dataset
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
-    from .stages.running import Writer
+    from .stage_clock import Writer
 
 WAITING_SHARE = 0.10  # of a batch's wall time off the CPU; below, no line is worth naming
 SHORT_BATCH_NS = 30_000_000  # three periods of the timer; below, the timer sees too little of the main process

@@ -21,7 +21,7 @@ from .layout import KIND_OF
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
-    from .stages.running import Writer
+    from .stage_clock import Writer
 
 INTERVAL_S = 0.0103  # about 100 Hz, off the beat of loops with a round period
 DEEPEST = 12  # frames; deeper ones cost more and are the framework's

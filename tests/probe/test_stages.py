@@ -17,16 +17,16 @@ import torch
 from PIL import Image, ImageFile
 from probe_recorder import MS, Recorder, burn
 
+from loaderdoctor.probe import stage_clock
 from loaderdoctor.probe._importlib_bootstrap import compose
 from loaderdoctor.probe._importlib_bootstrap.timed import timed
 from loaderdoctor.probe.stages import batch_began, batch_ended, flush, register
-from loaderdoctor.probe.stages import running as running_module
 
 
 @pytest.fixture
 def recorder():
     yield Recorder()
-    running_module.running.totals.clear()
+    stage_clock.running.totals.clear()
 
 
 def test_only_what_runs_while_a_batch_is_made_is_counted(recorder):
@@ -79,7 +79,7 @@ def test_an_exception_passes_and_leaves_no_stage_open(recorder):
     batch_began()
     with pytest.raises(KeyError, match="sample 9"):
         read()
-    assert running_module.running.open == []
+    assert stage_clock.running.open == []
     batch_ended(recorder, 0)
 
 

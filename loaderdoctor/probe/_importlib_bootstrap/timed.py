@@ -6,7 +6,7 @@ import functools
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from ..stages.running import running
+from ..stage_clock import running
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ import threading
 from time import perf_counter_ns, thread_time_ns
 from typing import Protocol
 
-from .. import profiled
-from ..layout import KIND_OF
+from . import profiled
+from .layout import KIND_OF
 
 FLUSH_EVERY_NS = 1_000_000_000  # a reader needs no finer grain, and a record a stage and batch would cost 3 us each
 _STAGE = KIND_OF["stage"]

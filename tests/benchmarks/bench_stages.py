@@ -1,0 +1,81 @@
+"""What the stages and stacks cost: `python tests/benchmarks/bench_stages.py`.
+
+Pairs in one process, alternating, medians; CPU time of the thread.  Prints ns a wrapped call (inert, and while a batch is
+made) and the share of a worker's CPU time that the stack sampler takes (bar: 0.3 %).
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from probe_recorder import Recorder
+
+from loaderdoctor.probe import stacks
+from loaderdoctor.probe._importlib_bootstrap.timed import timed
+from loaderdoctor.probe.stage_clock import running
+
+CALLS, PAIRS = 20_000, 15
+BAR_SHARE = 0.003
+
+
+def work():
+    """About 5 ms of Python and C."""
+    total = 0
+    for i in range(20_000):
+        total += i * i % 7
+    return sorted(range(20_000, 0, -1)), total
+
+
+def cpu_ns(function, times):
+    began = time.thread_time_ns()
+    for _ in range(times):
+        function()
+    return (time.thread_time_ns() - began) / times
+
+
+def nothing():
+    pass
+
+
+def paired(plain, changed, times):
+    """Median of the differences, and of the plain ones; ns a call."""
+    pairs = [(cpu_ns(plain, times), cpu_ns(changed, times)) for _ in range(PAIRS)]
+    return statistics.median(c - p for p, c in pairs), statistics.median(p for p, _ in pairs)
+
+
+def sampled():
+    stacks.start(Recorder(), 0)
+    for _ in range(200):
+        work()
+    stacks.stop(Recorder(), 0)
+
+
+def plain():
+    for _ in range(200):
+        work()
+
+
+def main():
+    wrapped = timed(nothing, lambda _: "read:nothing")
+    running.depth = 0
+    inert_ns, _ = paired(nothing, wrapped, CALLS)
+    running.depth = 1
+    active_ns, _ = paired(nothing, wrapped, CALLS)
+    running.depth = 0
+    extra_ns, base_ns = paired(plain, sampled, 1)
+    print(f"wrapped call, inert        {inert_ns:7.0f} ns")
+    print(f"wrapped call, in a batch   {active_ns:7.0f} ns")
+    print(f"stack sampler              {extra_ns / base_ns:7.2%} of CPU (bar {BAR_SHARE:.1%})")
+    handler_ns = statistics.median(
+        cpu_ns(lambda: stacks.sampler.on_signal(0, sys._getframe()), 2000) for _ in range(PAIRS)
+    )
+    print(f"one signal's handler       {handler_ns:7.0f} ns, {handler_ns / (stacks.INTERVAL_S * 1e9):.2%} at this rate")
+
+
+if __name__ == "__main__":
+    main()
