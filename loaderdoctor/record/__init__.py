@@ -1,1 +1,9 @@
 """What is stored of a run, and how it is read again."""
+
+from __future__ import annotations
+
+from loaderdoctor.record.meta import read_meta, write_meta
+from loaderdoctor.record.reader import read, read_process
+from loaderdoctor.record.run import ProcessRecords, Run, RunMeta, Samples
+
+__all__ = ["ProcessRecords", "Run", "RunMeta", "Samples", "read", "read_meta", "read_process", "write_meta"]
