@@ -1,0 +1,3 @@
+"""Has nothing to do with torch at all."""
+
+print("no torch here")

@@ -1,0 +1,4 @@
+"""Fails before it does anything."""
+
+message = "the data set moved"
+raise RuntimeError(message)

@@ -1,0 +1,38 @@
+"""A script's own stopwatch, so that a report can be held against what the script says of itself.
+
+    stopwatch.loop()            just before each loop over a loader, evaluation too
+    for batch in loader:
+        stopwatch.got()         first line of the loop
+        ...
+        stopwatch.done()        last line of the loop
+
+At exit the file named by STOPWATCH gets [{"began": s, "steps": [[got, done], ...]}, ...], seconds of
+`time.perf_counter`.  Under torchrun each rank writes a file of its own, with the rank appended to the name.
+"""
+
+import atexit
+import json
+import os
+import time
+from pathlib import Path
+
+_loops = []
+
+
+def loop() -> None:
+    _loops.append({"began": time.perf_counter(), "steps": []})
+
+
+def got() -> None:
+    _loops[-1]["steps"].append([time.perf_counter()])
+
+
+def done() -> None:
+    _loops[-1]["steps"][-1].append(time.perf_counter())
+
+
+@atexit.register
+def _write() -> None:
+    path = os.environ.get("STOPWATCH")
+    if path and _loops:  # workers inherit this module but never call loop()
+        Path(path + os.environ.get("RANK", "")).write_text(json.dumps(_loops), encoding="utf-8")
