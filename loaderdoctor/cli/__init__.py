@@ -1,1 +1,38 @@
 """The command line: one command a file, parsing and exit codes only."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from loaderdoctor import __version__
+from loaderdoctor.cli.check import check
+from loaderdoctor.cli.demo import demo
+from loaderdoctor.cli.explain import explain
+from loaderdoctor.cli.profile import profile
+from loaderdoctor.cli.report import report
+from loaderdoctor.errors import LoaderDoctorError
+
+EPILOG = (
+    'Completion for your shell: eval "$(_LOADERDOCTOR_COMPLETE=bash_source loaderdoctor)" (or zsh_source, fish_source).'
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
+@click.version_option(__version__, prog_name="loaderdoctor")
+def commands() -> None:
+    """Say why a PyTorch training starves for data, what to change, and how much faster it gets."""
+
+
+for command in (profile, report, explain, check, demo):
+    commands.add_command(command)
+
+
+def main() -> None:
+    """Entry point; errors of ours become one sentence and an exit status."""
+    try:
+        commands.main(prog_name="loaderdoctor")
+    except LoaderDoctorError as error:
+        click.echo(f"loaderdoctor: {error.sentence} [{error.slug}]", err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,58 @@
+"""Where a run is kept."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loaderdoctor.errors import LoaderDoctorError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+RUNS = "loaderdoctor-runs"
+MOST_OF_ONE_SECOND = 1000  # runs of one script started in the same second
+
+
+def make(output: str | None, name: str, started: datetime) -> tuple[Path, str | None]:
+    """The run directory, made, with `records` and `samples` in it; and a sentence where it is not where one would look.
+
+    LoaderDoctorError `output-unusable` where DIR was asked for and cannot be made or already holds a run.
+    """
+    if output is not None:
+        return _asked_for(Path(output)), None
+    stem = f"{name}-{started:%Y%m%dT%H%M%SZ}"
+    try:
+        return _fresh(Path(RUNS), stem), None
+    except OSError as error:
+        path = _fresh(Path(tempfile.gettempdir()) / RUNS, stem)
+        return path, f"The working directory cannot be written ({error.strerror}); the run is kept in {path}."
+
+
+def _asked_for(path: Path) -> Path:
+    if (path / "run.json").exists():
+        raise LoaderDoctorError("output-unusable", f"{path} holds a run already: name another folder, or remove it.")
+    try:
+        _fill(path)
+    except OSError as error:
+        raise LoaderDoctorError("output-unusable", f"The run cannot be kept in {path}: {error.strerror}.") from None
+    return path.absolute()
+
+
+def _fresh(parent: Path, stem: str) -> Path:
+    parent.mkdir(parents=True, exist_ok=True)
+    for number in range(MOST_OF_ONE_SECOND):
+        path = parent / (stem if number == 0 else f"{stem}-{number + 1}")
+        try:
+            path.mkdir()
+        except FileExistsError:
+            continue
+        _fill(path)
+        return path.absolute()
+    raise LoaderDoctorError("output-unusable", f"{parent} holds too many runs of this second.")
+
+
+def _fill(path: Path) -> None:
+    for part in ("records", "samples"):
+        (path / part).mkdir(parents=True, exist_ok=True)

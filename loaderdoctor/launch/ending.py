@@ -1,0 +1,79 @@
+"""What the records say about how a run ended, read while the run directory is still warm."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.probe.layout import ROLE_MAIN
+from loaderdoctor.record import read_process
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from loaderdoctor.record import ProcessRecords
+
+ENDS = {1: "steps", 2: "seconds"}  # end.why
+MOST_SOURCE_BYTES = 1 << 20  # a file larger than this was not written by hand
+INTERRUPTED = {-signal.SIGINT, 128 + signal.SIGINT}
+
+
+def ended_by(run_dir: Path, returncode: int, *, interrupted: bool) -> str:
+    """script|steps|seconds|interrupt|signal|crash, as report.json says it.
+
+    crash: the script ended by itself with a status other than 0; signal: it died of one that is not Ctrl-C's.
+    """
+    for process in _main_processes(run_dir):
+        for why in process.tables.get("end", {}).get("why", ()):
+            if int(why) in ENDS:
+                return ENDS[int(why)]
+    if interrupted or returncode in INTERRUPTED:
+        return "interrupt"
+    if returncode < 0:
+        return "signal"
+    return "crash" if returncode else "script"
+
+
+def first_batch_ns(run_dir: Path) -> int | None:
+    """When the first batch of the run was there; None before."""
+    times = [int(p.tables["next"]["end_ns"][0]) for p in _main_processes(run_dir) if "next" in p.tables]
+    return min(times, default=None)
+
+
+def silent_processes(run_dir: Path) -> Iterator[Mapping[str, str]]:
+    """A note where no process recorded anything at all."""
+    if next(_main_processes(run_dir), None) is None:
+        text = (
+            "No process below the command used a DataLoader, or none could be looked into: `python -I`, `-E` or `-S`, "
+            "and launchers that empty the environment, keep the probe out."
+        )
+        yield {"slug": "nothing-recorded", "text": text}
+
+
+def gather_sources(run_dir: Path) -> None:
+    """Keep the files that build loaders, so that the patch can be made later and elsewhere."""
+    sources: dict[str, str] = {}
+    for process in _main_processes(run_dir):
+        for number in np.unique(process.tables.get("loader", {}).get("site_text", ())):
+            file = process.texts.get(int(number), "").rpartition(":")[0]
+            try:
+                if file and file not in sources and Path(file).stat().st_size <= MOST_SOURCE_BYTES:
+                    sources[file] = Path(file).read_bytes().decode("utf-8")
+            except (OSError, UnicodeDecodeError):
+                continue
+    (run_dir / "sources.json").write_text(json.dumps(sources), encoding="utf-8")
+
+
+def _main_processes(run_dir: Path) -> Iterator[ProcessRecords]:
+    for path in sorted((run_dir / "records").glob("main-*.bin")):
+        try:
+            process = read_process(path)
+        except (OSError, LoaderDoctorError):
+            continue
+        if process is not None and process.header["role"] == ROLE_MAIN:
+            yield process
