@@ -17,20 +17,19 @@ CRASH_FILE = "loaderdoctor-error.txt"
 
 
 def finish(run_dir: Path, *, formats: Sequence[str], lang: str, fail_on: str | None = None) -> ExitCode | None:
-    """Diagnose, write the reports and say so; the status to end with where that is not the script's own.
+    """Diagnose, write the reports and say so; a status only where `fail_on` asks for one, else the script's counts.
 
-    A fault of ours never reaches the script's output as a traceback: it goes into a file in the run directory.
+    A fault of ours never reaches the script's output as a traceback, nor its status: it goes into a file of the run.
     """
     try:
         return _finish(run_dir, formats, lang, fail_on)
     except LoaderDoctorError as error:
         click.echo(f"loaderdoctor: {error.sentence} [{error.slug}]", err=True)
-        return error.exit_code
     except Exception:  # noqa: BLE001 - the script has run; its status must still get through
         path = run_dir / CRASH_FILE
         path.write_text(traceback.format_exc(), encoding="utf-8")
         click.echo(f"loaderdoctor: no report could be made, by a fault of ours; please report {path}", err=True)
-        return ExitCode.NO_REPORT
+    return None
 
 
 def _finish(run_dir: Path, formats: Sequence[str], lang: str, fail_on: str | None) -> ExitCode | None:

@@ -83,10 +83,10 @@ def launch(command: Command, options: Options) -> Launched:
 
 def _watch(stack: ExitStack, run_dir: Path, pid: int, notes: list[Mapping[str, str]]) -> dict[str, Any]:
     """Start the samplers, to be stopped by the stack, and ask what this machine is; without either the run goes on."""
-    from loaderdoctor import sample
-    from loaderdoctor.sample import limits
-
     try:
+        from loaderdoctor import sample
+        from loaderdoctor.sample import limits
+
         sampling = sample.start(run_dir, pid)
         stack.callback(sampling.stop)
         return dict(json.loads(json.dumps(limits.environment(), default=str)))

@@ -10,7 +10,6 @@ this timer itself, there are no stacks.  Timers are not inherited by a fork.
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 from time import perf_counter_ns, thread_time_ns
@@ -155,6 +154,8 @@ def describe(stack: Stack, called: str | None = None) -> str:
 
     `called` is a function written in C that the innermost frame is in; it has the frame's file and line.
     """
+    import json
+
     frames = [
         [getattr(code, "co_qualname", code.co_name), code.co_filename, line]
         for code, line in stack
