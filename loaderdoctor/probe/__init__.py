@@ -1,1 +1,97 @@
-"""What runs inside the training process: standard library only, nothing of the rest of the package."""
+"""The probe: inside the training process and its workers, it records what the input pipeline does.
+
+It is loaded on its own, without the rest of loaderdoctor, and imports the standard library only.  It adds no thread, lock
+or child to the script's processes, prints nothing, keeps no object of the script alive, and lets no error of its own out.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from .imports import ImportHook
+
+_hook: ImportHook | None = None  # one a process, whatever is recorded when
+
+WHY_EXIT = 0  # end.why
+
+
+def install(run_dir: str, steps: int | None = None, seconds: float | None = None) -> None:
+    """Record this process into `run_dir`, which has a folder `records`, from now on; while it records, does nothing.
+
+    `steps` and `seconds` end the script after so many steps or seconds of training.
+    """
+    global _hook
+    from . import state
+
+    if state.probe is not None:
+        return
+    state.probe = state.Probe(run_dir, steps, seconds)
+    if _hook is not None:
+        return
+    import atexit
+
+    from .imports import ImportHook
+
+    _hook = ImportHook()
+    sys.meta_path.insert(0, _hook)
+    atexit.register(_at_exit)
+    _hook.on_import("multiprocessing.process", _patch_processes)
+    _hook.on_import("torch.utils.data.dataloader", _patch_torch)
+    _hook.on_import("torchdata.stateful_dataloader.stateful_dataloader", _patch_torchdata)
+    from . import stages
+
+    stages.register(_hook.on_import)
+
+
+def uninstall() -> None:
+    """End the recording; the hooks stay, and do nothing."""
+    from . import state
+
+    probe, state.probe = state.probe, None
+    if probe is not None:
+        probe.end(WHY_EXIT)
+        probe.writer.close()
+
+
+def _at_exit() -> None:
+    from . import state
+
+    try:
+        if state.probe is not None:
+            state.probe.end(WHY_EXIT)
+    except Exception:
+        return
+
+
+def _patch_processes(module: ModuleType) -> None:
+    from ._importlib_bootstrap import worker
+
+    worker.patch(module)
+
+
+def _patch_torch(module: Any) -> None:
+    """The hooks of a loader, all of them or none."""
+    from . import state
+    from ._importlib_bootstrap import fetch, iteration, pin
+
+    parts: Any = module._utils
+    if not (iteration.is_supported(module) and fetch.is_supported(parts.fetch) and pin.is_supported(parts.pin_memory)):
+        if state.probe is not None:
+            version = sys.modules["torch"].__version__
+            state.probe.note(
+                "unsupported-torch", f"torch {version} has a DataLoader that is not known: nothing was measured."
+            )
+        return
+    iteration.patch(module)
+    fetch.patch(parts.fetch)
+    pin.patch(parts.pin_memory)
+
+
+def _patch_torchdata(module: Any) -> None:
+    from ._importlib_bootstrap import iteration
+
+    iteration.patch_workers_iterator(module._StatefulMultiProcessingDataLoaderIter)

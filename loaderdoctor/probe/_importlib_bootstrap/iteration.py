@@ -1,0 +1,337 @@
+"""The hooks in the process that iterates: where loaders and iterators are built, next(), and what arrives from workers.
+
+torch's own methods run unchanged inside the hooks.  What a hook does of its own is in `try` blocks that let nothing out;
+the one exception it ever raises is the SystemExit that --steps and --seconds ask for.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from _thread import get_native_id
+from time import perf_counter_ns, thread_time_ns
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import state
+from ..layout import BUILT, KIND_OF, NEXT_BATCH, NEXT_END, NEXT_ERROR, RESET, UNKNOWN
+from ..watch import ATTRIBUTE, Watch
+from .arrivals import hook_arrivals, start_method_of, time_receiving
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from ..state import Probe
+
+_ITERATOR, _NEXT, _SHUTDOWN = KIND_OF["iterator"], KIND_OF["next"], KIND_OF["shutdown"]
+_WORKER_STARTED = KIND_OF["worker_started"]
+
+NEEDED = {
+    "DataLoader": ("__init__",),
+    "_BaseDataLoaderIter": ("__init__", "__next__", "_next_index"),
+    "_MultiProcessingDataLoaderIter": ("__init__", "_reset", "_get_data", "_shutdown_workers"),
+}
+
+
+def is_supported(module: ModuleType) -> bool:
+    """Whether torch's module has every class and method that the hooks stand on."""
+    return all(
+        callable(vars(getattr(module, name, object)).get(method))
+        for name, methods in NEEDED.items()
+        for method in methods
+    )
+
+
+def patch(module: Any) -> None:
+    """Hook `torch.utils.data.dataloader`."""
+    _replace(module.DataLoader, "__init__", _loader_init)
+    _replace(module._BaseDataLoaderIter, "__init__", _iterator_init)
+    _replace(module._BaseDataLoaderIter, "__next__", _next)
+    _replace(module._BaseDataLoaderIter, "_next_index", _next_index)
+    patch_workers_iterator(module._MultiProcessingDataLoaderIter)
+
+
+def patch_workers_iterator(kind: type) -> None:
+    """Hook an iterator class with workers: torch's, or torchdata's, which is no subclass of it."""
+    _replace(kind, "__init__", _workers_iterator_init)
+    _replace(kind, "_reset", _reset)
+    _replace(kind, "_shutdown_workers", _shutdown_workers)
+    _replace(kind, "_get_data", hook_arrivals)
+
+
+def _replace(owner: type, name: str, hook: Callable[[Any], Any]) -> None:
+    original = vars(owner).get(name)
+    if original is not None:
+        setattr(owner, name, functools.update_wrapper(hook(original), original))
+
+
+# --- building
+
+
+def _loader_init(original: Any) -> Any:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it takes the place of one
+        original(self, *args, **kwargs)
+        if state.probe is not None:
+            _guarded(state.probe.loaders.built, self)
+
+    return __init__
+
+
+def _iterator_init(original: Any) -> Any:
+    """Of every iterator.  Those with workers are recorded by `_workers_iterator_init`, around this."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it takes the place of one
+        probe = state.probe
+        if probe is None:
+            original(self, *args, **kwargs)
+            return
+        watch = _watch(probe, self, args[0] if args else kwargs.get("loader"))
+        begin_ns = perf_counter_ns()
+        original(self, *args, **kwargs)
+        if watch is not None and not getattr(self, "_num_workers", 0):
+            _built(watch, BUILT, begin_ns)
+
+    return __init__
+
+
+def _workers_iterator_init(original: Any) -> Any:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it takes the place of one
+        begin_ns = perf_counter_ns()
+        original(self, *args, **kwargs)
+        watch = _watch_of(self)
+        if watch is not None and watch.building:
+            _built(watch, BUILT, begin_ns)
+            _guarded(_workers_started, watch, self, begin_ns)
+
+    return __init__
+
+
+def _watch(probe: Probe, iterator: Any, loader: Any) -> Watch | None:
+    try:
+        probe.begin()
+        number, epoch = probe.loaders.iterated(loader, probe.writer)
+        watch = Watch(probe, next(probe.iterator_numbers), number, epoch)
+        iterator.__dict__[ATTRIBUTE] = watch
+    except Exception:
+        return None
+    return watch
+
+
+def _watch_of(iterator: Any) -> Watch | None:
+    """The watch of an iterator that was built, or reset, during this recording."""
+    watch: Watch | None = iterator.__dict__.get(ATTRIBUTE)
+    return watch if watch is not None and watch.probe is state.probe else None
+
+
+def _built(watch: Watch, how: int, begin_ns: int) -> None:
+    watch.building = False
+    watch.makers.clear()
+    end_ns = perf_counter_ns()
+    watch.probe.writer.put(
+        *(_ITERATOR, watch.iterator, watch.loader, how, begin_ns, end_ns),
+        *(get_native_id(), watch.sampler_ns, watch.epoch, _grad_enabled()),
+    )
+
+
+def _workers_started(watch: Watch, iterator: Any, begin_ns: int) -> None:
+    writer, end_ns = watch.probe.writer, perf_counter_ns()
+    for index, worker in enumerate(iterator._workers):
+        method = start_method_of(worker)
+        writer.put(_WORKER_STARTED, watch.iterator, index, worker.pid, begin_ns, end_ns, method)
+    time_receiving(watch, iterator)
+
+
+def _reset(original: Any) -> Any:
+    """Of a persistent iterator that starts over; its first reset is part of building it."""
+
+    def _reset(self: Any, *args: Any, **kwargs: Any) -> None:
+        watch = _watch_of(self)
+        if watch is not None and watch.building:
+            original(self, *args, **kwargs)
+            return
+        watch = _start_over(self, watch, args[0] if args else kwargs.get("loader"))
+        begin_ns, sampler_ns = perf_counter_ns(), 0 if watch is None else watch.sampler_ns
+        try:
+            original(self, *args, **kwargs)
+        finally:
+            if watch is not None:
+                watch.resetting = False
+        if watch is not None:
+            watch.sampler_ns -= sampler_ns
+            _built(watch, RESET, begin_ns)
+
+    return _reset
+
+
+def _start_over(iterator: Any, watch: Watch | None, loader: Any) -> Watch | None:
+    """The watch for one more epoch; a new one where the iterator is older than this recording."""
+    probe = state.probe
+    if probe is None or loader is None:
+        return None
+    try:
+        if watch is None:
+            watch = _watch(probe, iterator, loader)
+            if watch is not None:
+                _workers_started(watch, iterator, perf_counter_ns())
+        else:
+            watch.loader, watch.epoch = probe.loaders.iterated(loader, probe.writer)
+    except Exception:
+        return None
+    if watch is not None:
+        watch.resetting = True
+    return watch
+
+
+def _shutdown_workers(original: Any) -> Any:
+    # Called by __del__ too, when the names of this module may be gone: hence the defaults.
+    def _shutdown_workers(self: Any, clock: Any = perf_counter_ns, watch_of: Any = _watch_of) -> None:
+        try:
+            watch = None if getattr(self, "_shutdown", True) else watch_of(self)
+            begin_ns = clock()
+        except Exception:
+            watch = None
+        original(self)
+        if watch is not None:
+            try:
+                watch.probe.writer.put(_SHUTDOWN, watch.iterator, begin_ns, clock())
+            except Exception:
+                return
+
+    return _shutdown_workers
+
+
+# --- asking for a batch
+
+
+class _Request(NamedTuple):
+    """What there was when next() was called."""
+
+    begin_ns: int
+    cpu_ns: int
+    sampler_ns: int
+    received: int  # batches torch has received in order, with workers
+    ready: int
+    stash: int
+    outstanding: int
+    depth: int
+
+
+def _next(original: Any) -> Any:
+    def __next__(self: Any) -> Any:  # noqa: N807 - it takes the place of one
+        watch = _watch_of(self)
+        if watch is None or watch.building:
+            return original(self)
+        request = _requested(watch, self)
+        if request is None:
+            return original(self)
+        if request.depth == 0:
+            _stop_if_due(watch, self, request)
+        try:
+            batch = original(self)
+        except StopIteration:
+            _answered(watch, self, request, NEXT_END)
+            raise
+        except BaseException:
+            _answered(watch, self, request, NEXT_ERROR)
+            raise
+        _answered(watch, self, request, NEXT_BATCH)
+        return batch
+
+    return __next__
+
+
+def _requested(watch: Watch, iterator: Any) -> _Request | None:
+    try:
+        probe = watch.probe
+        watches = probe.thread.watches
+        received = ready = stash = outstanding = UNKNOWN
+        if iterator._num_workers:
+            received, outstanding = iterator._rcvd_idx, iterator._tasks_outstanding
+            stash = len(iterator._task_info) - outstanding
+            ready = _ready(iterator)
+        depth = len(watches)
+        cpu_ns = thread_time_ns()
+        if not probe.is_worker:
+            probe.clock.requested(watch.iterator)
+        watches.append(watch)
+        return _Request(perf_counter_ns(), cpu_ns, watch.sampler_ns, received, ready, stash, outstanding, depth)
+    except Exception:
+        return None
+
+
+def _ready(iterator: Any) -> int:
+    try:
+        return int(iterator._data_queue.qsize())
+    except NotImplementedError:  # macOS has no such count
+        return UNKNOWN
+
+
+def _answered(watch: Watch, iterator: Any, request: _Request, status: int) -> None:
+    end_ns = perf_counter_ns()
+    try:
+        probe, ordinal = watch.probe, watch.ordinal
+        cpu_ns = thread_time_ns() - request.cpu_ns
+        del probe.thread.watches[request.depth :]
+        if not probe.is_worker:
+            probe.clock.got(watch.iterator, ordinal, status)
+        watch.ordinal = ordinal + 1
+        batch, worker = _which(watch, iterator, request) if status == NEXT_BATCH else (UNKNOWN, UNKNOWN)
+        probe.writer.put(
+            *(_NEXT, watch.iterator, ordinal, request.begin_ns, end_ns, status, batch, worker, request.ready),
+            *(request.stash, request.outstanding, get_native_id(), request.depth, _grad_enabled()),
+            *(watch.sampler_ns - request.sampler_ns, cpu_ns),
+        )
+        if request.depth == 0 and status == NEXT_BATCH:
+            probe.stop.delivered(watch.loader, end_ns)
+    except Exception:
+        return
+
+
+def _which(watch: Watch, iterator: Any, request: _Request) -> tuple[int, int]:
+    """(batch, worker) of the batch just returned."""
+    if request.received == UNKNOWN:
+        return watch.ordinal - 1, UNKNOWN
+    if iterator._rcvd_idx > request.received:
+        batch = iterator._rcvd_idx - 1
+        return batch, watch.makers.pop(batch, UNKNOWN)
+    return watch.batch, watch.makers.pop(watch.batch, UNKNOWN)  # out of order: the last message
+
+
+def _grad_enabled() -> int:
+    torch: Any = sys.modules["torch"]
+    return int(torch.is_grad_enabled())
+
+
+def _next_index(original: Any) -> Any:
+    def _next_index(self: Any) -> Any:
+        watch = _watch_of(self)
+        if watch is None:
+            return original(self)
+        begin_ns = perf_counter_ns()
+        try:
+            return original(self)
+        finally:
+            watch.sampler_ns += perf_counter_ns() - begin_ns
+
+    return _next_index
+
+
+def _stop_if_due(watch: Watch, iterator: Any, request: _Request) -> None:
+    """End the script where --steps or --seconds says so: at a next() of its main thread, as sys.exit(0) would."""
+    probe = watch.probe
+    why = None if probe.is_worker else probe.stop.due(request.begin_ns)
+    if why is None:
+        return
+    threading = sys.modules["threading"]
+    if threading.current_thread() is not threading.main_thread():
+        return
+    _answered(watch, iterator, request, NEXT_END)
+    probe.end(why)
+    raise SystemExit(0)
+
+
+def _guarded(function: Callable[..., None], *args: Any) -> None:
+    try:
+        function(*args)
+    except Exception:
+        return

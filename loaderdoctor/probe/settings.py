@@ -1,0 +1,81 @@
+"""A DataLoader's settings as the report names them, read without a side effect."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .about import start_method_default
+
+_ITERABLE = 1  # torch.utils.data._DatasetKind.Iterable
+_PLAIN = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers", "drop_last", "timeout")
+_SAMPLERS = ("torch.utils.data.sampler", "torch.utils.data.distributed")
+
+
+def settings_of(loader: Any, dataset_len: int | None) -> str:
+    """A JSON object with the fields of analyse.signals.LoaderSettings; what cannot be told is left out."""
+    settings: dict[str, Any] = {"dataset_len": dataset_len}
+    for name in (*_PLAIN, "in_order"):
+        _tell(settings, name, lambda name=name: _plain(getattr(loader, name)))
+    _tell(settings, "start_method", lambda: _start_method(loader))
+    _tell(settings, "dataset_type", lambda: _type_name(loader.dataset))
+    _tell(settings, "dataset_kind", lambda: "iterable" if is_iterable(loader) else "map")
+    _tell(settings, "batched_fetch", lambda: bool(getattr(type(loader.dataset), "__getitems__", None)))
+    _tell(settings, "collate", lambda: _function_name(loader.collate_fn))
+    _tell(settings, "sampler", lambda: _sampler_name(loader))
+    _tell(settings, "loader_type", lambda: _type_name(loader))
+    return json.dumps(settings)
+
+
+def length_of_dataset(loader: Any) -> int | None:
+    """len(dataset), asked only where torch's own sampler asks it anyway at each epoch; None elsewhere.
+
+    An iterable dataset's or a loader's own length is never asked: torch would warn later because of it.
+    """
+    try:
+        if is_iterable(loader) or type(loader.sampler).__module__ not in _SAMPLERS:
+            return None
+        return len(loader.dataset)
+    except Exception:
+        return None
+
+
+def is_iterable(loader: Any) -> bool:
+    """Whether the loader's dataset is iterated, not indexed."""
+    return bool(getattr(loader, "_dataset_kind", 0) == _ITERABLE)
+
+
+def _tell(settings: dict[str, Any], name: str, ask: Any) -> None:
+    try:
+        settings[name] = ask()
+    except Exception:  # a subclass without the attribute, or with a property that fails
+        return
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _start_method(loader: Any) -> str | None:
+    if not loader.num_workers:
+        return None
+    context = loader.multiprocessing_context
+    return start_method_default() if context is None else str(context.get_start_method(allow_none=True))
+
+
+def _sampler_name(loader: Any) -> str:
+    """The script's own batch sampler where there is one, else the sampler."""
+    batches = loader.batch_sampler
+    theirs = batches is not None and type(batches).__module__ not in _SAMPLERS
+    return _type_name(batches if theirs else loader.sampler)
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _function_name(value: Any) -> str:
+    value = getattr(value, "func", value)  # a functools.partial
+    name = getattr(value, "__qualname__", None)
+    return f"{value.__module__}.{name}" if name else _type_name(value)

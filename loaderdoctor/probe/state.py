@@ -1,0 +1,102 @@
+"""The one probe of a process: what its hooks share."""
+
+from __future__ import annotations
+
+import os
+from _thread import _local
+from itertools import count
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+
+from .clock import HostClock
+from .layout import KIND_OF, ROLE_MAIN
+from .loaders import Loaders
+from .stop import StopRule
+from .writer import Writer
+
+if TYPE_CHECKING:
+    from .watch import Task, Watch
+
+_PROCESS = KIND_OF["process"]
+
+
+class Thread(_local):
+    """What this thread is in the middle of."""
+
+    def __init__(self) -> None:
+        self.watches: list[Watch] = []  # of the iterators whose next() this thread is inside of, innermost last
+        self.task: Task | None = None  # the batch that this thread makes as a worker
+        self.fetching = 0  # fetches that it is inside of
+        self.pinning = False
+        self.inbox: tuple[int, int, tuple[int, int]] | None = None  # what it last took as a pin thread
+
+    def forget(self) -> None:
+        """A fork's first thread is in the middle of nothing, whatever its parent was."""
+        self.watches = []
+        self.task = None
+        self.fetching = 0
+        self.pinning = False
+
+
+class Probe:
+    """The writer, the clock and the counters of one recording."""
+
+    def __init__(self, run_dir: str, steps: int | None, seconds: float | None) -> None:
+        self.run_dir = run_dir
+        self.writer = Writer(run_dir)
+        self.clock: HostClock = HostClock()
+        self.thread = Thread()
+        self.loaders = Loaders()
+        self.stop = StopRule(steps, seconds)
+        self.iterator_numbers = count(1)
+        self.queues: dict[int, int] = {}  # id of a result queue -> iterator, for the pin thread
+        self.installed_ns = perf_counter_ns()
+        self.installed_pid = os.getpid()
+        self._begun_pid: int | None = None
+
+    @property
+    def is_worker(self) -> bool:
+        """Whether this process makes batches for another one."""
+        return self.writer.role != ROLE_MAIN
+
+    def begin(self) -> None:
+        """The first loader of this process starts: by now the script has imported torch entirely."""
+        if self._begun_pid == os.getpid():
+            return
+        self._begun_pid = os.getpid()
+        from .about import about
+
+        self.writer.put(_PROCESS, perf_counter_ns(), self.writer.text(about()))
+        if not self.is_worker:
+            for begin in (_begin_steps, self._begin_device):
+                try:
+                    begin()
+                except Exception:
+                    self.note("steps-unmeasured", "Optimizer steps or the device could not be watched in this process.")
+
+    def note(self, slug: str, sentence: str) -> None:
+        """As `Writer.note`."""
+        self.writer.note(slug, sentence)
+
+    def end(self, why: int) -> None:
+        """Recording ends in this process."""
+        if self.writer.is_open:
+            self.clock.finished()
+        self.writer.end(why)
+
+    def _begin_device(self) -> None:
+        """Measure on the device's own clock where there is a device."""
+        if type(self.clock) is HostClock:  # a fork that trains keeps its parent's
+            from . import device
+
+            self.clock = device.make_clock(self.writer)
+
+
+def _begin_steps() -> None:
+    """Hook what happens between two batches; only a process that trains has any."""
+    from ._importlib_bootstrap import optimizer
+
+    optimizer.patch()
+
+
+probe: Probe | None = None

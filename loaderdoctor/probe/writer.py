@@ -1,0 +1,159 @@
+"""The record file of this process: opened at the first record, appended to with one write a record, never locked."""
+
+from __future__ import annotations
+
+import os
+import struct
+from itertools import count
+from time import perf_counter_ns, time_ns
+
+from .descriptors import open_aside
+from .layout import (
+    HEADER,
+    KIND_OF,
+    MAGIC,
+    RECORD,
+    RECORD_BYTES,
+    ROLE_MAIN,
+    SCHEMA,
+    TEXT,
+    TEXT_BYTES,
+    TEXT_RECORD,
+    UNKNOWN,
+)
+
+MOST_BYTES = 200_000_000  # about a million batches; a run that leaves more is not read any better
+ROLE_NAMES = ("main", "worker")
+_FIELDS = RECORD_BYTES // 8 - 1
+_PADDING = tuple((0,) * (_FIELDS - count) for count in range(_FIELDS + 1))
+_NOTE = KIND_OF["note"]
+_END = KIND_OF["end"]
+
+
+class Writer:
+    """Appends records; safe to call from any thread and after any fork, and never raises.
+
+    What cannot be written is counted in `lost`.
+    """
+
+    def __init__(self, run_dir: str) -> None:
+        self.directory = os.path.join(run_dir, "records")
+        self.role = ROLE_MAIN
+        self.worker = UNKNOWN
+        self.lost = 0
+        self._descriptors: dict[
+            int, int
+        ] = {}  # pid -> descriptor; after a fork the parent's entry is another process's
+        self._numbers: dict[str, int] = {}  # texts of this process's file
+        self._next_number = count(1)
+        self._bytes = 0
+        self._closed = False
+        self._capped = False
+        self._ended = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this very process has a record file."""
+        return not self._closed and os.getpid() in self._descriptors
+
+    def put(self, kind: int, *fields: int) -> None:
+        """Append a record of layout.KINDS[kind]; fields left out are 0."""
+        try:
+            self._append(RECORD.pack(kind, *fields, *_PADDING[len(fields)]))
+        except (OSError, struct.error, IndexError, TypeError):
+            self.lost += 1
+
+    def text(self, text: str) -> int:
+        """The number of a text in this process's file; its parts are written when it is new."""
+        if os.getpid() not in self._descriptors:
+            self._start_file()
+        number = self._numbers.get(text)
+        if number is None:
+            fresh = next(self._next_number)
+            number = self._numbers.setdefault(text, fresh)
+            if number == fresh:
+                self._put_text(number, text.encode("utf-8", "replace"))
+        return number
+
+    def note(self, slug: str, sentence: str) -> None:
+        """Say something that the reader of the report should know; `slug` has a section in docs/messages.md."""
+        self.put(_NOTE, perf_counter_ns(), self.text(slug), self.text(sentence))
+
+    def end(self, why: int) -> None:
+        """Say why recording ends, where this process recorded anything; the first reason counts."""
+        if not self.is_open or self._ended:
+            return
+        self._ended, self._capped = True, False
+        if self.lost:
+            self.note("records-lost", f"{self.lost} records could not be written: disk full, or out of descriptors.")
+        self.put(_END, perf_counter_ns(), why)
+
+    def close(self) -> None:
+        """Write nothing any more, and give the descriptor back."""
+        self._closed = True
+        descriptor = self._descriptors.pop(os.getpid(), None)
+        if descriptor is not None and descriptor >= 0:
+            os.close(descriptor)
+
+    def _append(self, record: bytes) -> None:
+        descriptor = self._descriptors.get(os.getpid())
+        if descriptor is None:
+            descriptor = self._start_file()
+        if descriptor < 0 or self._capped or self._closed:
+            self.lost += not self._closed
+            return
+        if os.write(descriptor, record) != RECORD_BYTES:
+            self.lost += 1
+        self._bytes += RECORD_BYTES
+        if self._bytes > MOST_BYTES:
+            self._cap()
+
+    def _cap(self) -> None:
+        self._bytes = 0  # room for the note itself
+        self.note(
+            "records-capped", f"This process wrote {MOST_BYTES // 1_000_000} MB of records; later ones were dropped."
+        )
+        self._capped = True
+
+    def _put_text(self, number: int, text: bytes) -> None:
+        parts = max(1, -(-len(text) // TEXT_BYTES))
+        for part in range(parts):
+            piece = text[part * TEXT_BYTES : (part + 1) * TEXT_BYTES]
+            try:
+                self._append(TEXT_RECORD.pack(TEXT, number, part, parts, len(piece), piece))
+            except (OSError, struct.error):
+                self.lost += 1
+
+    def _start_file(self) -> int:
+        """Open this process's file; -1 where there can be none."""
+        pid = os.getpid()
+        self._numbers, self._bytes, self.lost = {}, 0, 0
+        self._capped = self._ended = False
+        if self._closed:
+            return -1
+        path = os.path.join(self.directory, f"{ROLE_NAMES[self.role]}-{pid}-{time_ns()}.bin")
+        try:
+            descriptor = open_aside(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        except OSError:
+            return self._descriptors.setdefault(pid, -1)
+        os.write(descriptor, self._header(pid))
+        ours = self._descriptors.setdefault(pid, descriptor)
+        if ours != descriptor:  # another thread was first: no lock, so the second file goes away again
+            os.close(descriptor)
+            os.unlink(path)
+        return ours
+
+    def _header(self, pid: int) -> bytes:
+        rank, local_rank, world_size = (_environment_int(name) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"))
+        fields = (
+            *(MAGIC, SCHEMA, RECORD_BYTES, self.role, pid, os.getppid(), perf_counter_ns(), time_ns()),
+            *(rank, local_rank, world_size, UNKNOWN, self.worker),
+        )
+        return RECORD.pack(HEADER, *fields, *_PADDING[len(fields)])
+
+
+def _environment_int(name: str) -> int:
+    try:
+        return int(os.environ[name])
+    except (KeyError, ValueError):
+        return UNKNOWN
