@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import torch
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, default_collate
 
 BATCHES, BATCH_SIZE = 24, 4
 SLOW_SAMPLE, SLOW_EVERY = 7, 50
@@ -57,7 +57,7 @@ class Work(Dataset):
         began = time.perf_counter()
         began_cpu = time.thread_time()
         value = self.make(index)
-        Notes.add(index=index, wall=time.perf_counter() - began, cpu=time.thread_time() - began_cpu)
+        Notes.add(index=index, began=began, began_cpu=began_cpu, ended=time.perf_counter())
         return torch.tensor(index) if value is None else value
 
 
@@ -131,6 +131,12 @@ def tensors(count):
     return make
 
 
+def collate(samples):
+    batch = default_collate(samples)
+    Notes.add(batch_ended=time.perf_counter(), batch_ended_cpu=time.thread_time())
+    return batch
+
+
 def slow_collate(samples):
     began = time.perf_counter()
     burn(0.02)
@@ -144,7 +150,7 @@ def one_core(_worker):
 
 def main():
     situation = sys.argv[1]
-    extra = {}
+    extra = {"collate_fn": slow_collate if situation == "collate" else collate}
     with tempfile.TemporaryDirectory() as folder:
         if situation == "http":
             server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
@@ -163,8 +169,6 @@ def main():
                 "tensors_1": tensors(1),
                 "tensors_200": tensors(200),
             }[situation]
-        if situation == "collate":
-            extra["collate_fn"] = slow_collate
         if situation == "affinity":
             extra["worker_init_fn"] = one_core
         loader = DataLoader(Work(make), batch_size=BATCH_SIZE, num_workers=1, multiprocessing_context="fork", **extra)
