@@ -1,0 +1,112 @@
+"""Every process of the script's tree: CPU, memory, reads, switches, and what its main thread waits for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from loaderdoctor.sample.portable import PortableProcess
+from loaderdoctor.sample.procfs import Rarely, Roots
+from loaderdoctor.sample.watched import WatchedProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loaderdoctor.sample.sampler import Note
+
+# Seven descriptors each: 96 processes stay below the usual limit of 1024 open files.  Real trees have a few dozen.
+MOST_PROCESSES = 96
+# One process in turn: the walk over its page tables stops its page faults meanwhile.
+PRIVATE_EVERY_S = 1.0
+
+Process = WatchedProcess | PortableProcess
+
+
+class ProcessesSampler:
+    """Watches each process from the first time it is in the tree until it ends."""
+
+    name = "processes"
+
+    def __init__(self, roots: Roots) -> None:
+        self._roots = roots
+        self._watched: dict[int, Process] = {}
+        self._turns: list[int] = []  # pids, the next to have its private memory measured first
+        self._private_rarely = Rarely(PRIVATE_EVERY_S)
+        self._refused: set[str] = set()
+        self._too_many = False
+
+    def glance(self) -> None:
+        """Count what each main thread does at this moment."""
+        for process in list(self._watched.values()):
+            try:
+                process.glance()
+            except (OSError, ValueError):
+                self._forget(process)
+
+    def sample(self, pids: Sequence[int]) -> dict[str, Any] | None:
+        """One row with a list of processes; None while there is none."""
+        self._follow(pids)
+        self._measure_private()
+        rows = []
+        for process in list(self._watched.values()):
+            try:
+                rows.append(process.row())
+            except PermissionError:
+                self._refused.add("stat")
+            except (OSError, ValueError):
+                self._forget(process)
+            self._refused.update(name.rpartition("/")[2] for name in process.refused)
+        return {"processes": rows} if rows else None
+
+    def notes(self) -> list[Note]:
+        """Which files may not be read, and whether there were too many processes."""
+        found: list[Note] = []
+        if self._refused:
+            names = ", ".join(sorted(self._refused))
+            found.append(
+                ("sample-refused", f"Not readable of a process of the script: {names}; what they tell is left out.")
+            )
+        if self._too_many:
+            found.append(
+                ("sample-many-processes", f"Only the first {MOST_PROCESSES} processes of the script were watched.")
+            )
+        return found
+
+    def close(self) -> None:
+        """Give all descriptors back."""
+        for process in list(self._watched.values()):
+            self._forget(process)
+
+    def _follow(self, pids: Sequence[int]) -> None:
+        for pid in [pid for pid in self._watched if pid not in pids]:
+            self._forget(self._watched[pid])
+        new = [pid for pid in pids if pid not in self._watched]
+        for pid in new:
+            if len(self._watched) >= MOST_PROCESSES:
+                self._too_many = True
+                return
+            try:
+                self._watched[pid] = (
+                    WatchedProcess(pid, self._roots.proc) if self._roots.has_proc else PortableProcess(pid)
+                )
+            except OSError:
+                continue  # it ended between being listed and being looked at
+            self._turns.insert(0, pid)
+
+    def _measure_private(self) -> None:
+        if not self._turns or not self._private_rarely.due():
+            return
+        pid = self._turns.pop(0)
+        process = self._watched[pid]
+        try:
+            process.measure_private()
+        except (OSError, ValueError):
+            self._forget(process)
+        else:
+            self._turns.append(pid)
+        self._private_rarely.done()
+
+    def _forget(self, process: Process) -> None:
+        self._watched.pop(process.pid, None)
+        if process.pid in self._turns:
+            self._turns.remove(process.pid)
+        process.close()

@@ -1,0 +1,130 @@
+"""Files below /proc and /sys, read cheaply and without trust: a process may end between any two reads."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+READ_BYTES = 16384  # more than any file of one process that is read here; a longer one is cut, never waited for
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+BYTES_PER_KIB = 1024
+
+# A look that takes long (page tables, mappings, many threads) is repeated so rarely that it stays below this share of
+# one core: it holds locks of the process it looks at.
+RARE_SHARE = 0.001
+
+
+@dataclass(frozen=True)
+class Roots:
+    """Where the kernel's files are; tests put a drawn tree in their place."""
+
+    proc: Path = Path("/proc")
+    cgroup: Path = Path("/sys/fs/cgroup")
+    sys: Path = Path("/sys")
+    shm: Path = Path("/dev/shm")  # noqa: S108 - looked at, never written to
+    root: Path = Path("/")
+
+    @property
+    def has_proc(self) -> bool:
+        """Whether this is a system with /proc at all: macOS has none."""
+        return self.proc.is_dir()
+
+
+def read_text(path: Path) -> str | None:
+    """The text of a small file, stripped; None where it is not there or may not be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None
+
+
+def read_int(path: Path) -> int | None:
+    """The one number in a file; None where there is none, "max" included."""
+    text = read_text(path)
+    try:
+        return int(text) if text else None
+    except ValueError:
+        return None
+
+
+def read_pairs(path: Path) -> dict[str, int]:
+    """Lines of `name number [unit]` or `name: number [unit]`; kB become bytes.  Empty where it cannot be read."""
+    pairs = {}
+    for line in (read_text(path) or "").splitlines():
+        words = line.replace(":", " ").split()
+        if len(words) > 1 and words[1].lstrip("-").isdigit():
+            pairs[words[0]] = int(words[1]) * (BYTES_PER_KIB if words[-1] == "kB" else 1)
+    return pairs
+
+
+class KeptFile:
+    """A file of /proc kept open: a read costs a third of opening it again, and never meets a recycled pid."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def read(self) -> bytes:
+        """The file as it is now.  Raises OSError, ProcessLookupError where the process has ended."""
+        return os.pread(self._descriptor, READ_BYTES, 0)
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        os.close(self._descriptor)
+
+
+class Stat(NamedTuple):
+    """What is used of /proc/PID/stat, or of one thread's; times in seconds since its start."""
+
+    name: str
+    state: str
+    ppid: int
+    major_faults: int
+    cpu_s: float
+    reaped_cpu_s: float  # of children that ended and were waited for
+    started_ticks: int  # since boot; with the pid it names a process for good
+
+
+def parse_stat(data: bytes) -> Stat:
+    """Parse a stat line; the name may hold spaces and brackets.  Raises ValueError where it is cut short."""
+    opening, closing = data.index(b"("), data.rindex(b")")
+    fields = data[closing + 2 :].split()
+    if len(fields) < 20:  # noqa: PLR2004 - the start time is the twentieth after the name
+        message = f"a stat line of {len(fields)} fields"
+        raise ValueError(message)
+    user, system, reaped_user, reaped_system = (int(field) for field in fields[11:15])
+    return Stat(
+        name=data[opening + 1 : closing].decode(errors="replace"),
+        state=chr(fields[0][0]),
+        ppid=int(fields[1]),
+        major_faults=int(fields[9]),
+        cpu_s=(user + system) / TICKS_PER_S,
+        reaped_cpu_s=(reaped_user + reaped_system) / TICKS_PER_S,
+        started_ticks=int(fields[19]),
+    )
+
+
+class Rarely:
+    """Says when a costly look may be taken again: after `every_s`, and never so often that it costs RARE_SHARE."""
+
+    def __init__(self, every_s: float, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._every_s = every_s
+        self._clock = clock
+        self._began_s = 0.0
+        self._next_s = float("-inf")
+
+    def due(self) -> bool:
+        """Whether to look now; the caller then looks and calls `done`."""
+        self._began_s = self._clock()
+        return self._began_s >= self._next_s
+
+    def done(self) -> None:
+        """Take note of how long the look took since `due` said so."""
+        took_s = self._clock() - self._began_s
+        self._next_s = self._began_s + max(self._every_s, took_s / RARE_SHARE)
