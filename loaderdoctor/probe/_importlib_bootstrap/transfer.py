@@ -1,0 +1,170 @@
+"""Tensor.to, .cuda and .copy_, with the copies between host and device among their calls measured.
+
+torch.compile traces through to the original: its guard comes first and is a constant to it.  Where a torch function mode
+or a tensor subclass makes C++ look the method up and call it a second time, only the first call counts.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from ..device.copies import Copy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from ..device.clock import DeviceClock
+
+SMALL_BYTES = 4096  # asking a tensor whether it is pinned costs 1 us, and batches of small ones have hundreds
+SMALL_ASKED_EVERY = 16
+_MODULE_MOVES = "torch/nn/modules/module.py"  # Module.to moves parameters and buffers one by one, which are no batch
+
+
+class Inside(threading.local):
+    """Whether this thread is in a call of ours already, and what the last tensor said that was asked whether it is pinned."""
+
+    busy = False
+    pinned = False
+    unasked = 0
+
+
+class Told:
+    """The clock that hears of copies and waits: hooks stay for good, recordings come and go."""
+
+    clock: DeviceClock | None = None
+
+
+inside = Inside()
+told = Told()
+
+
+def listener() -> DeviceClock | None:
+    """The clock that wants to hear of the call that begins now."""
+    clock = told.clock
+    return None if clock is None or not clock.armed or inside.busy else clock
+
+
+def wrap(torch: ModuleType) -> None:
+    """Put the hooks on torch.Tensor; once a process."""
+    tensor: Any = torch.Tensor
+    tensor.to = _hooked(torch, tensor.to, lambda self, args, kwargs: (self, _asked_device(args, kwargs)))
+    tensor.cuda = _hooked(torch, tensor.cuda, lambda self, args, kwargs: (self, _cuda_device(args, kwargs)))
+    tensor.copy_ = _hooked(torch, tensor.copy_, lambda self, args, kwargs: (_source(args, kwargs), self))
+
+
+def _hooked(torch: Any, original: Callable[..., Any], ends_of: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
+    """`original`, a method; `ends_of` tells from its arguments what tensor is copied, and where to."""
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if torch.compiler.is_compiling():
+            return original(self, *args, **kwargs)
+        clock = listener()
+        if clock is None:
+            return original(self, *args, **kwargs)
+        source, target = ends_of(self, args, kwargs)
+        from_kind, to_kind, index = _route(clock, source, target)
+        if from_kind == to_kind:
+            return original(self, *args, **kwargs)
+        inside.busy = True
+        try:
+            call = functools.partial(original, self, *args, **kwargs)
+            blocking = not _is_non_blocking(args, kwargs)
+            if from_kind == "cpu":
+                return _to_device(clock, call, source, index, blocking=blocking)
+            return _to_host(clock, call) if blocking else call()
+        finally:
+            inside.busy = False
+
+    return method
+
+
+def _to_device(clock: DeviceClock, call: Callable[[], Any], source: Any, index: int | None, *, blocking: bool) -> Any:
+    device = clock.copying(index)
+    copy = None
+    try:
+        began_ns = perf_counter_ns()
+        result = call()
+        copy = _describe(source, result, perf_counter_ns() - began_ns, blocking=blocking)
+    finally:
+        if device is not None:
+            clock.copied(device, copy)
+    return result
+
+
+def _to_host(clock: DeviceClock, call: Callable[[], Any]) -> Any:
+    """The host waits for the value."""
+    began_ns = perf_counter_ns()
+    result = call()
+    clock.synced(perf_counter_ns() - began_ns)
+    return result
+
+
+def _describe(source: Any, result: Any, host_ns: int, *, blocking: bool) -> Copy | None:
+    """What was copied; None where it was part of a model, or of nothing that we know."""
+    try:
+        if sys._getframe(3).f_code.co_filename.endswith(_MODULE_MOVES):
+            return None
+        size = source.nbytes
+        converted = source.dtype != result.dtype or not source.is_contiguous()
+        return Copy(size, _is_pinned(source, size), blocking, converted, host_ns)
+    except Exception:
+        return None
+
+
+def _is_pinned(tensor: Any, size: int) -> bool:
+    """Asked of the tensor itself; small ones are taken to be as the one before them, most of the time."""
+    inside.unasked -= 1
+    if size >= SMALL_BYTES or inside.unasked < 0:
+        inside.unasked = SMALL_ASKED_EVERY
+        inside.pinned = bool(tensor.is_pinned())
+    return inside.pinned
+
+
+def _route(clock: DeviceClock, source: Any, target: Any) -> tuple[str, str, int | None]:
+    """Kinds of device and the target's number; twice the same where it is nothing of ours."""
+    try:
+        from_kind = source.device.type
+        to_kind, index = _place(clock, target)
+    except Exception:
+        return "", "", None
+    if clock.backend is None or {from_kind, to_kind} != {"cpu", clock.backend.kind}:
+        return "", "", None
+    return from_kind, to_kind, index
+
+
+def _place(clock: DeviceClock, target: Any) -> tuple[str, int | None]:
+    """Kind and number of a device given as torch.device, tensor, name or number."""
+    if isinstance(target, str):
+        kind, _, number = target.partition(":")
+        return kind, int(number) if number else None
+    if isinstance(target, int):
+        return (clock.backend.kind if clock.backend else ""), target
+    device = getattr(target, "device", target)
+    return getattr(device, "type", ""), getattr(device, "index", None)
+
+
+def _asked_device(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0] if args else kwargs.get("device", kwargs.get("other"))
+
+
+def _cuda_device(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    device = _asked_device(args, kwargs)
+    return "cuda" if device is None else device
+
+
+def _source(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0] if args else kwargs.get("src")
+
+
+def _is_non_blocking(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """In each form of the three methods the first flag given by position is `non_blocking`."""
+    given = kwargs.get("non_blocking")
+    if given is None:
+        given = next((argument for argument in args if isinstance(argument, bool)), False)
+    return bool(given)

@@ -1,0 +1,255 @@
+"""The clock of a process that trains on a device: how much of each next() the device really waits.
+
+Work goes to a device from the thread that trains.  Where that thread also calls next(), the wait is what lies between two
+points around the call.  Where batches are fetched in a thread of the script's own, next() says nothing about the device;
+what is left is the gap from the optimizer's step to the first copy of the next batch, an upper bound.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+
+from ..clock import HostClock
+from ..layout import KIND_OF, METHOD_EVENTS, METHOD_GAP, UNKNOWN
+from .backend import NoTimingError
+from .lane import Lane
+from .pace import Pace
+from .witness import WitnessLane
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Concatenate, ParamSpec, TypeVar
+
+    from .backend import Backend
+    from .copies import Copy
+    from .lane import Writer
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+HOST_MEMORY_EVERY_NS = 1_000_000_000
+_HOST_MEMORY = KIND_OF["host_memory"]
+
+
+def _quiet(method: Callable[Concatenate[DeviceClock, P], R]) -> Callable[Concatenate[DeviceClock, P], R | None]:
+    """A fault of ours ends the device clock, never the script."""
+
+    def guarded(self: DeviceClock, /, *args: P.args, **kwargs: P.kwargs) -> R | None:
+        try:
+            return method(self, *args, **kwargs)
+        except Exception as error:
+            self.give_up(error)
+            return None
+
+    guarded.__doc__ = method.__doc__
+    return guarded
+
+
+class Consumer:
+    """One thread of the script that takes batches, or that trains on batches taken by another."""
+
+    def __init__(self, *, trains_only: bool) -> None:
+        self.trains_only = trains_only
+        self.is_background = False  # takes batches for another thread: its points say nothing
+        self.depth = 0  # next() inside next(): a dataset that reads from a loader
+        self.lanes: dict[int, Lane | WitnessLane] = {}
+        self.pace = Pace()
+        self.has_got = True  # trains_only: the step's first copy was seen
+
+
+class DeviceClock(HostClock):
+    """Writes `device_step`, `copy` and `host_memory` records.  Threads share nothing but a dict."""
+
+    def __init__(
+        self, writer: Writer, find_backend: Callable[[], Backend | None], now_ns: Callable[[], int] = perf_counter_ns
+    ) -> None:
+        self.armed = False  # copies and waits are worth a look
+        self.now_ns = now_ns
+        self.backend: Backend | None = None
+        self._writer = writer
+        self._find_backend = find_backend
+        self._is_searched = False
+        self._consumers: dict[int, Consumer] = {}
+        self._latest = (UNKNOWN, UNKNOWN)  # iterator and ordinal of the last batch of any thread
+        self._host_memory_ns = 0
+        self._has_background = False
+        os.register_at_fork(after_in_child=self._forget)
+
+    # -- told by the iteration hooks
+
+    @_quiet
+    def requested(self, iterator: int) -> None:
+        """Put a point before next()."""
+        consumer = self._consumer()
+        consumer.depth += 1
+        if consumer.depth == 1 and not consumer.is_background and self._is_usable():
+            self._begin(consumer, iterator)
+
+    @_quiet
+    def got(self, iterator: int, ordinal: int, _status: int) -> None:
+        """Put a point after it.  The end of an epoch is a next() like others."""
+        consumer = self._consumer()
+        consumer.depth = max(0, consumer.depth - 1)
+        if consumer.depth:
+            return
+        self._latest = (iterator, ordinal)
+        for lane in consumer.lanes.values():
+            lane.got(ordinal)
+        if consumer.lanes:
+            self._write_host_memory()
+
+    @_quiet
+    def stepped(self) -> None:
+        """An optimizer has stepped, so this thread trains."""
+        me = threading.get_ident()
+        consumer = self._consumers.get(me)
+        for thread, other in self._consumers.items():
+            if thread != me and not other.trains_only and not other.is_background:
+                self._set_aside(other)
+        if consumer is None and self._consumers:
+            consumer = self._consumers[me] = Consumer(trains_only=True)
+        if consumer is None or not self._is_usable():
+            return
+        if consumer.trains_only:
+            self._begin(consumer, self._latest[0])
+            consumer.has_got = False
+        else:
+            for lane in consumer.lanes.values():
+                lane.stepped()
+
+    @_quiet
+    def finished(self) -> None:
+        """Write what is known of the steps that are left."""
+        self.armed = False
+        consumer = self._consumers.pop(threading.get_ident(), None)
+        if consumer is not None:
+            for lane in consumer.lanes.values():
+                lane.finish()
+
+    # -- told by the hooks on tensors and streams
+
+    @_quiet
+    def copying(self, index: int | None) -> int:
+        """A copy to a device begins; returns the device's number, which `copied` wants.  None: the current device."""
+        if self.backend is None or not self.backend.active():
+            return UNKNOWN
+        device = self.backend.index() if index is None else index
+        consumer = self._consumers.get(threading.get_ident())
+        lane = None if consumer is None else consumer.lanes.get(device)
+        if consumer is None or lane is None:
+            return device
+        if consumer.trains_only and not consumer.has_got:
+            consumer.has_got = True
+            lane.got(self._latest[1])
+        lane.copying()
+        return device
+
+    @_quiet
+    def copied(self, device: int, copy: Copy | None) -> None:
+        """It is enqueued, or was none."""
+        consumer = self._consumers.get(threading.get_ident())
+        if self.backend is None or consumer is None:
+            return
+        self.backend.seen()
+        lane = consumer.lanes.get(device)
+        if lane is not None:
+            lane.copied(copy)
+        elif copy is not None and device != UNKNOWN and consumer.lanes:
+            consumer.lanes[device] = self._lane(device, consumer)  # another device: measured from the next step on
+
+    @_quiet
+    def hold(self, stream: Any) -> Lane | WitnessLane | None:
+        """A stream is about to wait for another; what it returns, if anything, wants `released` afterwards."""
+        consumer = self._consumers.get(threading.get_ident())
+        if consumer is None:
+            return None
+        return next((lane for lane in consumer.lanes.values() if lane.hold(stream)), None)
+
+    @_quiet
+    def released(self, lane: Lane | WitnessLane) -> None:
+        """That wait is enqueued."""
+        lane.released()
+
+    @_quiet
+    def synced(self, host_ns: int) -> None:
+        """The host has waited for the device."""
+        consumer = self._consumers.get(threading.get_ident())
+        if consumer is not None:
+            for lane in consumer.lanes.values():
+                lane.synced(host_ns)
+
+    # -- inside
+
+    def give_up(self, error: Exception) -> None:
+        """Go on with the weaker kind of point where the device lacks time stamps, else without any."""
+        backend, self._consumers = self.backend, {}
+        if backend is not None and backend.timed and isinstance(error, NoTimingError):
+            backend.timed = False
+            self._writer.note(
+                "device-clock-no-timing", f"Events of this {backend.kind} device tell no times: {str(error)[:200]}."
+            )
+            return
+        self.armed, self.backend = False, None
+        self._writer.note("device-clock-failed", f"Waits are on the host's clock from here on: {repr(error)[:200]}.")
+
+    def _forget(self) -> None:
+        """In a forked child: streams and points are the parent's."""
+        self.armed, self.backend, self._is_searched = False, None, False
+        self._consumers = {}
+
+    def _consumer(self) -> Consumer:
+        me = threading.get_ident()
+        found = self._consumers.get(me)
+        if found is None:
+            found = self._consumers[me] = Consumer(trains_only=False)
+        return found
+
+    def _is_usable(self) -> bool:
+        if not self._is_searched:
+            self._is_searched = True
+            self.backend = self._find_backend()
+            self.armed = self.backend is not None
+        return self.backend is not None and self.backend.active()
+
+    def _begin(self, consumer: Consumer, iterator: int) -> None:
+        """A step of this thread begins on every device that it uses."""
+        if self.backend is None:
+            return
+        if not consumer.lanes:
+            index = self.backend.index()
+            consumer.lanes[index] = self._lane(index, consumer)
+        every = consumer.pace.next(self.now_ns(), len(consumer.lanes))
+        for lane in consumer.lanes.values():
+            lane.request(iterator, every)
+
+    def _lane(self, index: int, consumer: Consumer) -> Lane | WitnessLane:
+        backend = self.backend
+        if backend is None:
+            raise RuntimeError
+        if not backend.timed:
+            return WitnessLane(backend, index, self._writer, self.now_ns)
+        method = METHOD_GAP if consumer.trains_only else METHOD_EVENTS
+        return Lane(backend, index, self._writer, self.now_ns, method)
+
+    def _set_aside(self, consumer: Consumer) -> None:
+        consumer.is_background = True
+        consumer.lanes = {}
+        if not self._has_background:
+            self._has_background = True
+            self._writer.note(
+                "device-clock-background",
+                "Batches are taken in a thread that does not train, so waits are gaps between a step and the next copy: "
+                "an upper bound.",
+            )
+
+    def _write_host_memory(self) -> None:
+        now_ns = self.now_ns()
+        if self.backend is None or now_ns - self._host_memory_ns < HOST_MEMORY_EVERY_NS:
+            return
+        self._host_memory_ns = now_ns
+        counted = self.backend.host_memory()
+        if counted is not None:
+            self._writer.put(_HOST_MEMORY, now_ns, *counted)
