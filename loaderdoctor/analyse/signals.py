@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from loaderdoctor.values import Missing
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -43,6 +45,7 @@ class LoaderSettings:
     collate: str = ""
     sampler: str = ""
     loader_type: str = ""
+    torch_loader: bool = True  # False: DALI, FFCV, grain; only its wait is known, and its arguments are not torch's
 
 
 @dataclass(frozen=True)
@@ -209,6 +212,9 @@ class DeviceSignals:
     host_allocations_per_step: Value
 
 
+_NOT_SAMPLED = Missing("not-sampled", "The run was not sampled from outside.")
+
+
 @dataclass(frozen=True)
 class MachineSignals:
     """The machine as this job may use it."""
@@ -222,6 +228,37 @@ class MachineSignals:
     memory_available_bytes: Value
     shm_free_bytes: Value
     facts: Mapping[str, Any] = field(default_factory=dict)  # for the environment table
+    neighbour_allowed_cpu_share: Value = _NOT_SAMPLED  # as neighbour_cpu_share, of the CPUs that the job is bound to
+    stolen_cpu_share: Value = _NOT_SAMPLED  # of the machine's CPUs, taken by other guests of its host
+    cpu_pressure_share: Value = _NOT_SAMPLED  # of the time, in which some task of the machine waited for a CPU,
+    io_pressure_share: Value = _NOT_SAMPLED  # for a disk,
+    memory_pressure_share: Value = _NOT_SAMPLED  # for memory
+    swapped_bytes_per_s: Value = _NOT_SAMPLED  # in and out
+    file_refaults_per_s: Value = (
+        _NOT_SAMPLED  # pages of files read again soon after they were dropped for want of memory
+    )
+
+
+@dataclass(frozen=True)
+class DiskSignals:
+    """Where the script's data files lie, and what the disk below them did.
+
+    The mount is the one on which most data files were seen in use.  `cache_hit_share` is about the processes that make
+    batches: the share of what they read that no disk had to deliver; what they read through mappings is not in it.
+    """
+
+    file_system: str | None  # ext4, nfs4, ...
+    kind: str  # local|network|fuse|overlay|tmpfs|unknown
+    device: str | None  # the whole disk, as /proc/diskstats names it; None: hidden, or none here
+    seen_share: Value  # of the sightings of data files, those on this mount
+    read_bytes_per_s: Value  # of the device
+    reads_per_s: Value
+    busy_share: Value  # of the time in which the device had work
+    await_s: Value  # per read, its time in the queue included
+    queue_length: Value  # mean number of requests in flight
+    job_read_bytes_per_s: Value  # by the processes that make batches, from disk
+    job_read_chars_per_s: Value  # the same, from disk or page cache
+    cache_hit_share: Value
 
 
 @dataclass(frozen=True)
@@ -242,6 +279,7 @@ class Signals:
     overhead_share: Value
     lost_records: int
     notes: tuple[tuple[str, str], ...]  # (slug, text)
+    disk: DiskSignals | None = None
 
     @property
     def main(self) -> LoaderSignals | None:

@@ -42,8 +42,10 @@ def install(run_dir: str, steps: int | None = None, seconds: float | None = None
     _hook.on_import("multiprocessing.process", _patch_processes)
     _hook.on_import("torch.utils.data.dataloader", _patch_torch)
     _hook.on_import("torchdata.stateful_dataloader.stateful_dataloader", _patch_torchdata)
-    from . import stages
+    from . import foreign_loaders, stages
 
+    for name in foreign_loaders.CLASSES:
+        _hook.on_import(name, _patch_foreign)
     stages.register(_hook.on_import)
 
 
@@ -95,3 +97,9 @@ def _patch_torchdata(module: Any) -> None:
     from ._importlib_bootstrap import iteration
 
     iteration.patch_workers_iterator(module._StatefulMultiProcessingDataLoaderIter)
+
+
+def _patch_foreign(module: ModuleType) -> None:
+    from ._importlib_bootstrap import foreign
+
+    foreign.patch(module)

@@ -45,6 +45,10 @@ class Loaders:
         """A loader was just built."""
         self._remember(loader, Known(site_of(sys._getframe(1), loader)))
 
+    def new_number(self) -> int:
+        """A number for a loader that is not torch's and remembered by its iterator."""
+        return next(self._numbers)
+
     def iterated(self, loader: Any, writer: Writer) -> tuple[int, int]:
         """An epoch over the loader begins: (its number, how many epochs were begun before).
 

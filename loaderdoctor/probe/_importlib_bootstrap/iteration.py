@@ -44,22 +44,23 @@ def is_supported(module: ModuleType) -> bool:
 
 def patch(module: Any) -> None:
     """Hook `torch.utils.data.dataloader`."""
-    _replace(module.DataLoader, "__init__", _loader_init)
-    _replace(module._BaseDataLoaderIter, "__init__", _iterator_init)
-    _replace(module._BaseDataLoaderIter, "__next__", _next)
-    _replace(module._BaseDataLoaderIter, "_next_index", _next_index)
+    replace(module.DataLoader, "__init__", _loader_init)
+    replace(module._BaseDataLoaderIter, "__init__", _iterator_init)
+    replace(module._BaseDataLoaderIter, "__next__", _next)
+    replace(module._BaseDataLoaderIter, "_next_index", _next_index)
     patch_workers_iterator(module._MultiProcessingDataLoaderIter)
 
 
 def patch_workers_iterator(kind: type) -> None:
     """Hook an iterator class with workers: torch's, or torchdata's, which is no subclass of it."""
-    _replace(kind, "__init__", _workers_iterator_init)
-    _replace(kind, "_reset", _reset)
-    _replace(kind, "_shutdown_workers", _shutdown_workers)
-    _replace(kind, "_get_data", hook_arrivals)
+    replace(kind, "__init__", _workers_iterator_init)
+    replace(kind, "_reset", _reset)
+    replace(kind, "_shutdown_workers", _shutdown_workers)
+    replace(kind, "_get_data", hook_arrivals)
 
 
-def _replace(owner: type, name: str, hook: Callable[[Any], Any]) -> None:
+def replace(owner: type, name: str, hook: Callable[[Any], Any]) -> None:
+    """Put `hook(original)` in the place of a method that the class itself defines."""
     original = vars(owner).get(name)
     if original is not None:
         setattr(owner, name, functools.update_wrapper(hook(original), original))
@@ -89,7 +90,7 @@ def _iterator_init(original: Any) -> Any:
         begin_ns = perf_counter_ns()
         original(self, *args, **kwargs)
         if watch is not None and not getattr(self, "_num_workers", 0):
-            _built(watch, BUILT, begin_ns)
+            built(watch, BUILT, begin_ns)
 
     return __init__
 
@@ -100,7 +101,7 @@ def _workers_iterator_init(original: Any) -> Any:
         original(self, *args, **kwargs)
         watch = _watch_of(self)
         if watch is not None and watch.building:
-            _built(watch, BUILT, begin_ns)
+            built(watch, BUILT, begin_ns)
             _guarded(_workers_started, watch, self, begin_ns)
 
     return __init__
@@ -123,7 +124,8 @@ def _watch_of(iterator: Any) -> Watch | None:
     return watch if watch is not None and watch.probe is state.probe else None
 
 
-def _built(watch: Watch, how: int, begin_ns: int) -> None:
+def built(watch: Watch, how: int, begin_ns: int) -> None:
+    """Record that an iterator is ready to be asked."""
     watch.building = False
     watch.makers.clear()
     end_ns = perf_counter_ns()
@@ -158,7 +160,7 @@ def _reset(original: Any) -> Any:
                 watch.resetting = False
         if watch is not None:
             watch.sampler_ns -= sampler_ns
-            _built(watch, RESET, begin_ns)
+            built(watch, RESET, begin_ns)
 
     return _reset
 
@@ -203,7 +205,7 @@ def _shutdown_workers(original: Any) -> Any:
 # --- asking for a batch
 
 
-class _Request(NamedTuple):
+class Request(NamedTuple):
     """What there was when next() was called."""
 
     begin_ns: int
@@ -217,11 +219,19 @@ class _Request(NamedTuple):
 
 
 def _next(original: Any) -> Any:
+    return timed_next(original, _watch_of, _requested)
+
+
+def timed_next(
+    original: Any, watch_of: Callable[[Any], Watch | None], requested: Callable[[Watch, Any], Request | None]
+) -> Any:
+    """A __next__ around `original`; where there is no watch, or no request could be noted, the original alone."""
+
     def __next__(self: Any) -> Any:  # noqa: N807 - it takes the place of one
-        watch = _watch_of(self)
+        watch = watch_of(self)
         if watch is None or watch.building:
             return original(self)
-        request = _requested(watch, self)
+        request = requested(watch, self)
         if request is None:
             return original(self)
         if request.depth == 0:
@@ -240,7 +250,7 @@ def _next(original: Any) -> Any:
     return __next__
 
 
-def _requested(watch: Watch, iterator: Any) -> _Request | None:
+def _requested(watch: Watch, iterator: Any) -> Request | None:
     try:
         probe = watch.probe
         watches = probe.thread.watches
@@ -254,7 +264,7 @@ def _requested(watch: Watch, iterator: Any) -> _Request | None:
         if not probe.is_worker:
             probe.clock.requested(watch.iterator)
         watches.append(watch)
-        return _Request(perf_counter_ns(), cpu_ns, watch.sampler_ns, received, ready, stash, outstanding, depth)
+        return Request(perf_counter_ns(), cpu_ns, watch.sampler_ns, received, ready, stash, outstanding, depth)
     except Exception:
         return None
 
@@ -266,7 +276,7 @@ def _ready(iterator: Any) -> int:
         return UNKNOWN
 
 
-def _answered(watch: Watch, iterator: Any, request: _Request, status: int) -> None:
+def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> None:
     end_ns = perf_counter_ns()
     try:
         probe, ordinal = watch.probe, watch.ordinal
@@ -287,7 +297,7 @@ def _answered(watch: Watch, iterator: Any, request: _Request, status: int) -> No
         return
 
 
-def _which(watch: Watch, iterator: Any, request: _Request) -> tuple[int, int]:
+def _which(watch: Watch, iterator: Any, request: Request) -> tuple[int, int]:
     """(batch, worker) of the batch just returned."""
     if request.received == UNKNOWN:
         return watch.ordinal - 1, UNKNOWN
@@ -316,7 +326,7 @@ def _next_index(original: Any) -> Any:
     return _next_index
 
 
-def _stop_if_due(watch: Watch, iterator: Any, request: _Request) -> None:
+def _stop_if_due(watch: Watch, iterator: Any, request: Request) -> None:
     """End the script where --steps or --seconds says so: at a next() of its main thread, as sys.exit(0) would."""
     probe = watch.probe
     why = None if probe.is_worker else probe.stop.due(request.begin_ns)

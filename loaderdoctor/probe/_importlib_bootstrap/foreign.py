@@ -1,0 +1,71 @@
+"""Iterators that are not torch's (DALI, FFCV, grain): only the wait in their next() is timed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from time import perf_counter_ns, thread_time_ns
+from typing import TYPE_CHECKING, Any
+
+from .. import state
+from ..foreign_loaders import CLASSES
+from ..layout import BUILT, KIND_OF, UNKNOWN
+from ..site import site_of
+from ..watch import ATTRIBUTE, Watch
+from .iteration import Request, built, replace, timed_next
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_LOADER = KIND_OF["loader"]
+
+
+def patch(module: ModuleType) -> None:
+    """Hook the iterators of one of the libraries."""
+    for name in CLASSES[module.__name__]:
+        kind = getattr(module, name, None)
+        if isinstance(kind, type):
+            replace(kind, "__next__", lambda original: timed_next(original, _watch_of, _requested))
+
+
+def _watch_of(iterator: Any) -> Watch | None:
+    """The iterator's watch, made at its first next(); none in a worker, where it is part of making a batch."""
+    probe = state.probe
+    if probe is None or probe.is_worker:
+        return None
+    try:
+        watch: Watch | None = iterator.__dict__.get(ATTRIBUTE)
+        if watch is None or watch.probe is not probe:
+            watch = iterator.__dict__[ATTRIBUTE] = _begin(probe, iterator)
+    except Exception:
+        return None
+    return watch
+
+
+def _begin(probe: state.Probe, iterator: Any) -> Watch:
+    now_ns, writer = perf_counter_ns(), probe.writer
+    probe.begin()
+    loader = probe.loaders.new_number()
+    kind = type(iterator)
+    about = {
+        "loader_type": f"{kind.__module__}.{kind.__qualname__}",
+        "torch_loader": False,
+        "batch_size": getattr(iterator, "batch_size", None),
+    }
+    site = site_of(sys._getframe(3), iterator)
+    writer.put(_LOADER, loader, now_ns, writer.text(site), writer.text(json.dumps(about, default=str)))
+    watch = Watch(probe, next(probe.iterator_numbers), loader, 0)
+    built(watch, BUILT, now_ns)
+    return watch
+
+
+def _requested(watch: Watch, _iterator: Any) -> Request | None:
+    try:
+        probe = watch.probe
+        watches = probe.thread.watches
+        depth, cpu_ns = len(watches), thread_time_ns()
+        probe.clock.requested(watch.iterator)
+        watches.append(watch)
+        return Request(perf_counter_ns(), cpu_ns, 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth)
+    except Exception:
+        return None
