@@ -1,0 +1,120 @@
+"""What one replay is about: every batch's service, the consumer's work, and the loader's settings, as plain numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from loaderdoctor.predict.costs import Knobs, copy_s, hand_over_s, run_ahead, turnover_s
+from loaderdoctor.predict.thin import Kept, kept
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from loaderdoctor.analyse.signals import BatchWork, Workload
+
+# Of the cores that a job may use, what it gets when all are wanted: the rest goes to interrupts, to other processes and to
+# cores that idle until the scheduler moves somebody.  Fitted to real loaders on two cores, where 1.0 is 5 to 17 % too fast.
+FULL_MACHINE = 0.9
+
+
+@dataclass(frozen=True)
+class Task:
+    """Work of one batch on an idle machine, in seconds, and the parts of it that processes compete for."""
+
+    seconds: float
+    cpu_share: float
+    disk_share: float = 0.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One schedule to replay; lists are aligned with the batches that were kept."""
+
+    workers: int
+    prefetch: int
+    cores: float
+    making: list[Task]  # in a worker, or in the consumer when there are none
+    using: list[Task]  # the consumer's own work on the batch, receiving it included
+    receive_s: list[float]  # the first part of `using`, during which the batch is still on its way
+    copy_s: float
+    device_s: list[float]  # empty where the consumer and the device are one
+    run_ahead: int | None
+    gap_s: list[float]  # before each epoch, from iter() on
+    epochs: list[range]  # which batches each epoch has
+    weights: list[float]  # how many measured batches each one stands for; 0 during warm-up
+
+    def using_shorter_by(self, waited: float) -> Plan:
+        """The plan without what the consumer waited for a core: `waited` is that wait over its CPU time.
+
+        Its waits are part of the recorded times, and come back in the replay where processes compete.
+        """
+        return replace(self, using=[_without_waits(task, waited) for task in self.using])
+
+
+def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None = None) -> Plan:
+    """The schedule of this workload under its settings with `changes`; `copies_s` overrides the copy's best guess."""
+    knobs = Knobs.of(workload.settings, changes)
+    chosen = kept(workload)
+    epochs, gap_s = _epochs(workload, knobs, chosen)
+    batches = [workload.batches[one.index] for one in chosen]
+    hand_overs = [_hand_over(workload, knobs, batch) for batch in batches]
+    host_s = workload.host_s if workload.device_s else workload.compute_s
+    return Plan(
+        workers=knobs.workers,
+        prefetch=knobs.prefetch,
+        cores=max(min(workload.cores, 1.0), workload.cores * FULL_MACHINE),
+        making=[_making(batch, sent_s) for batch, (sent_s, _) in zip(batches, hand_overs, strict=True)],
+        using=[
+            _using(host_s[one.index], workload.compute_cpu_share, received_s)
+            for one, (_, received_s) in zip(chosen, hand_overs, strict=True)
+        ],
+        receive_s=[received_s for _, received_s in hand_overs],
+        copy_s=copy_s(workload, knobs).best if copies_s is None else copies_s,
+        device_s=[workload.device_s[one.index] for one in chosen] if workload.device_s else [],
+        run_ahead=run_ahead(workload, knobs),
+        gap_s=gap_s,
+        epochs=epochs,
+        weights=[one.weight if one.index >= workload.measured_from else 0.0 for one in chosen],
+    )
+
+
+def _epochs(workload: Workload, knobs: Knobs, chosen: tuple[Kept, ...]) -> tuple[list[range], list[float]]:
+    recorded = Knobs.of(workload.settings, {})
+    places = {epoch: place for place, epoch in enumerate(dict.fromkeys(batch.epoch for batch in workload.batches))}
+    epochs: list[range] = []
+    gaps: list[float] = []
+    start = 0
+    for stop in range(1, len(chosen) + 1):
+        epoch = workload.batches[chosen[start].index].epoch
+        if stop < len(chosen) and workload.batches[chosen[stop].index].epoch == epoch:
+            continue
+        place = places[epoch]
+        gap_s = workload.epoch_overhead_s[place] if place < len(workload.epoch_overhead_s) else 0.0
+        gaps.append(max(0.0, gap_s + turnover_s(workload, knobs, place) - turnover_s(workload, recorded, place)))
+        epochs.append(range(start, stop))
+        start = stop
+    return epochs, gaps
+
+
+def _hand_over(workload: Workload, knobs: Knobs, batch: BatchWork) -> tuple[float, float]:
+    return hand_over_s(workload, batch.send_s, batch.receive_s) if knobs.workers else (0.0, 0.0)
+
+
+def _making(batch: BatchWork, send_s: float) -> Task:
+    seconds = batch.cpu_s + batch.disk_s + batch.blocked_s + send_s
+    if seconds <= 0:
+        return Task(0.0, 0.0)
+    return Task(seconds, (batch.cpu_s + send_s) / seconds, batch.disk_s / seconds)
+
+
+def _using(work_s: float, cpu_share: float, receive_s: float) -> Task:
+    seconds = work_s + receive_s
+    return Task(seconds, (work_s * cpu_share + receive_s) / seconds) if seconds > 0 else Task(0.0, 0.0)
+
+
+def _without_waits(task: Task, waited: float) -> Task:
+    cpu_s = task.seconds * task.cpu_share
+    seconds = max(min(cpu_s, task.seconds), task.seconds - cpu_s * waited)
+    return Task(seconds, cpu_s / seconds) if seconds > 0 else task
