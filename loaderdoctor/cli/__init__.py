@@ -12,6 +12,7 @@ from loaderdoctor.cli.demo import demo
 from loaderdoctor.cli.explain import explain
 from loaderdoctor.cli.profile import profile
 from loaderdoctor.cli.report import report
+from loaderdoctor.cli.reporting import complain
 from loaderdoctor.errors import LoaderDoctorError
 
 EPILOG = (
@@ -34,5 +35,5 @@ def main() -> None:
     try:
         commands.main(prog_name="loaderdoctor")
     except LoaderDoctorError as error:
-        click.echo(f"loaderdoctor: {error.sentence} [{error.slug}]", err=True)
+        complain(error)
         sys.exit(error.exit_code)

@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
-import sys
+import platform
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    Row = tuple[str, str]
 
 GIB = 1 << 30
-NEEDED = ("torch", "pandas", "numpy", "psutil", "jinja2", "weasyprint", "nvidia-ml-py", "click", "rich")
+MIB = 1 << 20
+PACKAGES = ("torch", "numpy", "pandas", "psutil", "jinja2", "weasyprint", "click", "rich", "nvidia-ml-py")
+
+
+def _bytes(value: Any) -> str:
+    return f"{value / GIB:.1f} GiB" if value >= GIB else f"{value / MIB:.1f} MiB"
+
+
+# key of sample.limits.environment -> its name here, and how its value reads
+MACHINE: Mapping[str, tuple[str, Callable[[Any], str]]] = {
+    "os": ("system", str),
+    "kernel": ("kernel", str),
+    "container": ("container", str),
+    "cpu_model": ("CPU", str),
+    "cpus_present": ("CPUs present", str),
+    "cpus_allowed": ("CPUs allowed", "{:g}".format),
+    "cpus_quota": ("CPU quota", "{:g}".format),
+    "cpu_governor": ("CPU governor", str),
+    "memory_total_bytes": ("memory", _bytes),
+    "memory_limit_bytes": ("memory limit", _bytes),
+    "swap_total_bytes": ("swap", _bytes),
+    "shm_total_bytes": ("shared memory", _bytes),
+    "shm_free_bytes": ("shared memory, free", _bytes),
+    "ulimit_open_files": ("open files", str),
+    "ulimit_locked_memory_bytes": ("locked memory", _bytes),
+    "working_directory_file_system": ("file system here", str),
+}
 
 
 @click.command()
@@ -20,55 +48,59 @@ def check() -> None:
     """Say what this machine allows a training, and what loaderdoctor misses here."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from loaderdoctor.sample import limits
 
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for name, what in (*_machine(limits.environment()), *_packages(), _gpu(), _pdf()):
-        table.add_row(name, what)
-    Console().print(table)
+    console = Console(soft_wrap=False)
+    for title, rows in (("This machine", _machine(limits.environment())), ("What loaderdoctor needs", _needs())):
+        table = Table(title=title, title_justify="left", box=None, pad_edge=False, show_header=False)
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for name, what in rows:
+            table.add_row(Text(name), Text(what))
+        console.print(table)
 
 
-def _machine(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "python", f"{sys.version.split()[0]} on {sys.platform}"
-    for key, value in facts.items():
-        if key != "missing":
-            yield key, _readable(key, value)
-    for key, reason in facts.get("missing", {}).items():
-        yield key, f"not known: {reason}"
+def _machine(facts: Mapping[str, Any]) -> Iterator[Row]:
+    missing = facts.get("missing", {})
+    for key, (name, reading) in MACHINE.items():
+        if key in facts:
+            yield name, reading(facts[key])
+        elif key in missing:
+            yield name, f"none: {missing[key]}"
 
 
-def _readable(key: str, value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {entry}" for name, entry in value.items()) or "-"
-    if key.endswith("_bytes") and isinstance(value, int):
-        return f"{value / GIB:.1f} GiB"
-    return str(value)
+def _needs() -> Iterator[Row]:
+    yield "python", platform.python_version()
+    for name in PACKAGES:
+        yield name, _version(name)
+    yield "NVIDIA GPU", _gpus()
+    yield "PDF", _pdf()
 
 
-def _packages() -> Iterator[tuple[str, str]]:
-    for name in NEEDED:
-        try:
-            yield name, metadata.version(name)
-        except metadata.PackageNotFoundError:
-            yield name, "MISSING: pip install " + name
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return f"missing: pip install {package}"
 
 
-def _gpu() -> tuple[str, str]:
+def _gpus() -> str:
     try:
         import pynvml
 
         pynvml.nvmlInit()
-        count = pynvml.nvmlDeviceGetCount()
-        names = [pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(k)) for k in range(count)]
-        pynvml.nvmlShutdown()
-    except Exception as error:  # noqa: BLE001 - every driver fails in its own way
-        return "NVIDIA GPU", f"none to be seen ({error})"
-    return "NVIDIA GPU", ", ".join(map(str, names)) or "none"
+        try:
+            handles = [pynvml.nvmlDeviceGetHandleByIndex(k) for k in range(pynvml.nvmlDeviceGetCount())]
+            return ", ".join(str(pynvml.nvmlDeviceGetName(handle)) for handle in handles) or "none"
+        finally:
+            pynvml.nvmlShutdown()
+    except Exception as error:  # noqa: BLE001 - every driver fails in a way of its own
+        return f"none: {error}"
 
 
-def _pdf() -> tuple[str, str]:
+def _pdf() -> str:
     from loaderdoctor.report import pdf
 
-    missing = pdf.missing_libraries()
-    return "PDF", "can be written" if missing is None else f"MISSING: {missing}"
+    return pdf.missing_libraries() or "can be written"

@@ -2,41 +2,89 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from loaderdoctor import launch
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-CRASH_FILE = "loaderdoctor-error.txt"
+    from loaderdoctor.pipeline import Diagnosed
+
+FAULT_FILE = "loaderdoctor-fault.txt"
 
 
-def finish(run_dir: Path, *, formats: Sequence[str], lang: str, fail_on: str | None = None) -> ExitCode | None:
-    """Diagnose, write the reports and say so; a status only where `fail_on` asks for one, else the script's counts.
+def say(sentence: str) -> None:
+    """Tell the user; stdout is the script's."""
+    click.echo(f"loaderdoctor: {sentence}", err=True)
 
-    A fault of ours never reaches the script's output as a traceback, nor its status: it goes into a file of the run.
+
+def complain(error: LoaderDoctorError) -> None:
+    """Tell what went wrong, and the slug under which the documentation has more."""
+    say(f"{error.sentence} [{error.slug}]")
+
+
+def report_on(run_dir: Path, directory: Path, formats: Sequence[str], lang: str) -> Diagnosed:
+    """Diagnose a run, write its reports into the directory, and sum up on stderr.
+
+    LoaderDoctorError where there is no run to read, or `output-unusable`.
     """
-    try:
-        return _finish(run_dir, formats, lang, fail_on)
-    except LoaderDoctorError as error:
-        click.echo(f"loaderdoctor: {error.sentence} [{error.slug}]", err=True)
-    except Exception:  # noqa: BLE001 - the script has run; its status must still get through
-        path = run_dir / CRASH_FILE
-        path.write_text(traceback.format_exc(), encoding="utf-8")
-        click.echo(f"loaderdoctor: no report could be made, by a fault of ours; please report {path}", err=True)
-    return None
-
-
-def _finish(run_dir: Path, formats: Sequence[str], lang: str, fail_on: str | None) -> ExitCode | None:
     from loaderdoctor import pipeline, report
     from loaderdoctor.report import terminal
 
     done = pipeline.diagnose(run_dir)
-    written = report.write(done.run, done.signals, done.diagnosis, run_dir, formats, lang)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        written = report.write(done.run, done.signals, done.diagnosis, directory, formats, lang)
+    except OSError as error:
+        sentence = f"{directory} cannot be written: {error.strerror}."
+        raise LoaderDoctorError("output-unusable", sentence, ExitCode.NO_REPORT) from None
     terminal.summary(done.run, done.signals, done.diagnosis, written)
-    return ExitCode.FAILED_CHECK if fail_on is not None and done.diagnosis.status == fail_on else None
+    return done
+
+
+def finish(launched: launch.Launched, *, formats: Sequence[str], lang: str, fail_on: str | None = None) -> NoReturn:
+    """Report on a run that has ended, and end as its script did; with another status only where `fail_on` asks for one.
+
+    Nothing that goes wrong here reaches the script's status, and no traceback of ours its output.
+    """
+    if launched.fault is not None:
+        complain(launched.fault)
+    status = _status(launched, formats, lang, fail_on)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # whoever read it is gone
+            stream.flush()
+    sys.exit(launch.end_as(launched.returncode) if launched.returncode else status)
+
+
+def _status(launched: launch.Launched, formats: Sequence[str], lang: str, fail_on: str | None) -> ExitCode:
+    run_dir = launched.run_dir
+    try:
+        done = report_on(run_dir, run_dir, formats, lang)
+    except LoaderDoctorError as error:
+        complain(error)
+    except KeyboardInterrupt:
+        say(f"interrupted before the report was written; `loaderdoctor report {run_dir}` writes it.")
+    except Exception:  # noqa: BLE001 - the script has run, and its status must get through
+        say(f"no report could be made, by a fault of ours; please report {_keep_fault(run_dir)}")
+    else:
+        if fail_on is not None and done.diagnosis.status == fail_on:
+            return ExitCode.FAILED_CHECK
+    return ExitCode.OK
+
+
+def _keep_fault(run_dir: Path) -> str:
+    trace = traceback.format_exc()
+    path = run_dir / FAULT_FILE
+    try:
+        path.write_text(trace, encoding="utf-8")
+    except OSError:
+        return trace.splitlines()[-1]
+    return str(path)

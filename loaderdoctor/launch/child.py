@@ -6,9 +6,11 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from loaderdoctor.errors import LoaderDoctorError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,81 +21,103 @@ FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT")
 # The terminal sends these to the whole process group, so the script gets them itself.
 FROM_THE_TERMINAL = ("SIGINT", "SIGQUIT")
 GRACE_S = 30.0  # after --seconds: the probe ends the script at its next batch; longer steps than this are rare
-STEP_S = 10.0  # between interrupting, terminating and killing a script that does not end
-POLL_S = 0.05
+PATIENCE_S = 10.0  # between interrupting, terminating and killing: time to write a checkpoint in
+POLL_S = 0.25  # coarse against the grace, fine enough to be no load
 SHELL_SIGNAL = 128
 
 
-def environment(run_dir: Path, *, steps: int | None, seconds: float | None) -> dict[str, str]:
-    """The child's environment: ours, and the way to the probe."""
-    env = dict(os.environ)
-    env["PYTHONPATH"] = os.pathsep.join([str(BOOTSTRAP), *filter(None, [env.get("PYTHONPATH")])])
-    env["LOADERDOCTOR_RUN"] = str(run_dir)
+def environment(run_dir: Path, *, steps: int | None = None, seconds: float | None = None) -> dict[str, str]:
+    """What a process below this one needs in its environment to be recorded, PYTHONPATH as it would be and ours first."""
+    env = {
+        "PYTHONPATH": os.pathsep.join([str(BOOTSTRAP), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "LOADERDOCTOR_RUN": str(run_dir),
+    }
     for name, value in (("LOADERDOCTOR_STEPS", steps), ("LOADERDOCTOR_SECONDS", seconds)):
-        env.pop(name, None)
         if value is not None:
             env[name] = str(value)
     return env
 
 
 class Child:
-    """A started command."""
+    """A command that runs; made by `started`."""
 
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
-        """Start it.  OSError where it cannot be."""
-        self.process = subprocess.Popen(list(argv), env=dict(env))
-        self.was_interrupted = False
+    def __init__(self) -> None:
+        self.was_interrupted = False  # by Ctrl-C or Ctrl-\
+        self._process: subprocess.Popen[bytes] | None = None
+        self._too_early: list[int] = []
+
+    def start(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+        """Start the command.  LoaderDoctorError `command-not-started` where it cannot be."""
+        try:
+            self._process = subprocess.Popen(list(argv), env=dict(env))
+        except OSError as error:
+            sentence = f"{argv[0]} cannot be started: {error.strerror}."
+            raise LoaderDoctorError("command-not-started", sentence) from None
+        for number in self._too_early:
+            self._process.send_signal(number)
 
     @property
-    def pid(self) -> int:
-        """Process id."""
-        return self.process.pid
+    def process(self) -> subprocess.Popen[bytes]:
+        """The process, once started."""
+        assert self._process is not None  # noqa: S101 - `started` hands out no other
+        return self._process
 
     def wait(self, first_batch_ns: Callable[[], int | None], seconds: float | None) -> tuple[int, bool]:
-        """(exit status as `subprocess` gives it, whether --seconds had to be enforced from outside)."""
-        with self._signals():
-            if seconds is None:
-                return self.process.wait(), False
-            return self._wait_at_most(first_batch_ns, seconds)
+        """(exit status as `subprocess` gives it, whether --seconds had to be enforced from outside).
 
-    def _wait_at_most(self, first_batch_ns: Callable[[], int | None], seconds: float) -> tuple[int, bool]:
-        """As `wait`; interrupts, terminates and kills where the script comes to no next batch for too long."""
-        harsher = iter((signal.SIGINT, signal.SIGTERM, signal.SIGKILL))
-        due_ns: int | None = None
-        enforced = False
-        while True:
-            try:
-                return self.process.wait(timeout=POLL_S), enforced
-            except subprocess.TimeoutExpired:
-                pass
-            if due_ns is None:
-                first_ns = first_batch_ns()
-                due_ns = None if first_ns is None else first_ns + int((seconds + GRACE_S) * 1e9)
-            elif time.perf_counter_ns() > due_ns:
-                enforced = True
-                self.process.send_signal(next(harsher, signal.SIGKILL))
-                due_ns = time.perf_counter_ns() + int(STEP_S * 1e9)
+        `first_batch_ns` says when the run's first batch was there, which is when its seconds begin.
+        """
+        if seconds is None:
+            return self.process.wait(), False
+        due_ns = None
+        while due_ns is None:
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(timeout=POLL_S), False
+            first_ns = first_batch_ns()
+            due_ns = None if first_ns is None else first_ns + int((seconds + GRACE_S) * 1e9)
+        with suppress(subprocess.TimeoutExpired):
+            return self.process.wait(timeout=max(0.0, (due_ns - time.perf_counter_ns()) / 1e9)), False
+        return self._end(), True
 
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        """Ours are the child's meanwhile."""
-        before = {}
-        for name in (*FORWARDED, *FROM_THE_TERMINAL):
-            number = getattr(signal, name, None)
-            if number is not None:
-                handler = self._note_interrupt if name in FROM_THE_TERMINAL else self._forward
-                before[number] = signal.signal(number, handler)
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    def _end(self) -> int:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self.process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(timeout=PATIENCE_S)
+        self.process.kill()
+        return self.process.wait()
 
-    def _forward(self, number: int, _frame: FrameType | None) -> None:
-        self.process.send_signal(number)
+    def forward(self, number: int, _frame: FrameType | None) -> None:
+        """Handle a signal that was sent to this process alone: the child is meant."""
+        if self._process is None:
+            self._too_early.append(number)
+        else:
+            self._process.send_signal(number)
 
-    def _note_interrupt(self, _number: int, _frame: FrameType | None) -> None:
+    def note_interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        """Handle a signal that the child gets too."""
         self.was_interrupted = True
+
+
+@contextmanager
+def started(argv: Sequence[str], env: Mapping[str, str]) -> Iterator[Child]:
+    """Run a command natively; until the context is left, signals to this process are its signals.
+
+    Signals that are ignored here stay so, for both (nohup); others are handled by functions, which a child never inherits.
+    """
+    child = Child()
+    before: dict[int, Any] = {}
+    for name in (*FORWARDED, *FROM_THE_TERMINAL):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) not in {signal.SIG_IGN, None}:
+            handler = child.note_interrupt if name in FROM_THE_TERMINAL else child.forward
+            before[number] = signal.signal(number, handler)
+    try:
+        child.start(argv, env)
+        yield child
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def shell_status(returncode: int) -> int:
@@ -104,7 +128,17 @@ def shell_status(returncode: int) -> int:
 def end_as(returncode: int) -> int:
     """Die of the signal the script died of, so that whoever started us sees it; else its status to exit with."""
     if returncode < 0:
-        if -returncode != signal.SIGKILL:  # nobody may handle it, and nobody may set it back
+        _leave_no_core()
+        with suppress(OSError):  # SIGKILL and SIGSTOP: nobody may handle them, and nobody may set them back
             signal.signal(-returncode, signal.SIG_DFL)
         os.kill(os.getpid(), -returncode)
     return shell_status(returncode)
+
+
+def _leave_no_core() -> None:
+    """The core file that somebody looks for is the script's."""
+    try:
+        import resource
+    except ImportError:  # Windows, which has no core files either
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

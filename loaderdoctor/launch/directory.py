@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,16 @@ def make(output: str | None, name: str, started: datetime) -> tuple[Path, str | 
     try:
         return _fresh(Path(RUNS), stem), None
     except OSError as error:
-        path = _fresh(Path(tempfile.gettempdir()) / RUNS, stem)
+        path = _elsewhere(stem)
         return path, f"The working directory cannot be written ({error.strerror}); the run is kept in {path}."
+
+
+def unmake(path: Path) -> None:
+    """Take back a run directory in which nothing ran; what else lies in the folder stays."""
+    (path / "run.json").unlink(missing_ok=True)
+    for folder in (path / "records", path / "samples", path):
+        with suppress(OSError):  # not empty: somebody else's
+            folder.rmdir()
 
 
 def _asked_for(path: Path) -> Path:
@@ -38,6 +47,16 @@ def _asked_for(path: Path) -> Path:
     except OSError as error:
         raise LoaderDoctorError("output-unusable", f"The run cannot be kept in {path}: {error.strerror}.") from None
     return path.absolute()
+
+
+def _elsewhere(stem: str) -> Path:
+    try:
+        path = Path(tempfile.mkdtemp(prefix=f"loaderdoctor-{stem}-"))
+        _fill(path)
+    except OSError as error:
+        sentence = f"Neither the working directory nor the system's temporary one can be written ({error.strerror})."
+        raise LoaderDoctorError("output-unusable", sentence) from None
+    return path
 
 
 def _fresh(parent: Path, stem: str) -> Path:

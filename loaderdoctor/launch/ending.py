@@ -45,14 +45,15 @@ def first_batch_ns(run_dir: Path) -> int | None:
     return min(times, default=None)
 
 
-def silent_processes(run_dir: Path) -> Iterator[Mapping[str, str]]:
-    """A note where no process recorded anything at all."""
-    if next(_main_processes(run_dir), None) is None:
-        text = (
-            "No process below the command used a DataLoader, or none could be looked into: `python -I`, `-E` or `-S`, "
-            "and launchers that empty the environment, keep the probe out."
-        )
-        yield {"slug": "nothing-recorded", "text": text}
+def silence(run_dir: Path) -> list[Mapping[str, str]]:
+    """A note where no process recorded anything at all; else none."""
+    if next(_main_processes(run_dir), None) is not None:
+        return []
+    text = (
+        "No process below the command used a DataLoader, or none could be looked into: `python -I`, `-E` or `-S`, "
+        "and launchers that empty the environment, keep the probe out."
+    )
+    return [{"slug": "nothing-recorded", "text": text}]
 
 
 def gather_sources(run_dir: Path) -> None:

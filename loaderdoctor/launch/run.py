@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import os
 import time
-from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from loaderdoctor import __version__
-from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.launch import directory
-from loaderdoctor.launch.child import Child, environment, shell_status
-from loaderdoctor.launch.ending import ended_by, first_batch_ns, gather_sources, silent_processes
+from loaderdoctor.launch.child import environment, shell_status, started
+from loaderdoctor.launch.ending import ended_by, first_batch_ns, gather_sources, silence
 from loaderdoctor.record import RunMeta, write_meta
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from loaderdoctor.launch.command import Command
+
+    Note = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Launched:
-    """A run that has ended.  `returncode` is negative for a death by signal."""
+    """A run that has ended.  `returncode` is negative for a death by signal; `fault`: why the run was not kept whole."""
 
     run_dir: Path
     returncode: int
+    fault: LoaderDoctorError | None = None
 
 
 def launch(command: Command, options: Options) -> Launched:
@@ -46,50 +49,85 @@ def launch(command: Command, options: Options) -> Launched:
 
     LoaderDoctorError `output-unusable` or `command-not-started`; whatever the command itself does is no error.
     """
-    started = datetime.now(timezone.utc)
-    run_dir, elsewhere = directory.make(options.output, command.name, started)
+    run_dir, meta = begin(command.argv, command.name, options)
+    env = os.environ | environment(run_dir, steps=options.steps, seconds=options.seconds)
+    notes: list[Note] = list(meta.notes)
+    try:
+        with started(command.argv, env) as child:
+            with _sampled(run_dir, child.process.pid, notes):
+                facts = machine(notes)
+                returncode, enforced = child.wait(lambda: first_batch_ns(run_dir), options.seconds)
+            why = "seconds" if enforced else ended_by(run_dir, returncode, interrupted=child.was_interrupted)
+    except LoaderDoctorError:
+        directory.unmake(run_dir)
+        raise
+    notes += silence(run_dir)
+    meta = replace(meta, exit_code=shell_status(returncode), ended_by=why, environment=facts, notes=tuple(notes))
+    try:
+        end(run_dir, meta)
+    except LoaderDoctorError as fault:  # the script has run, and its status must get through
+        return Launched(run_dir, returncode, fault)
+    return Launched(run_dir, returncode)
+
+
+def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMeta]:
+    """A run directory with what is known so far, so that the run can be read even if nobody comes to end it."""
+    now = datetime.now(timezone.utc)
+    run_dir, elsewhere = directory.make(options.output, name, now)
     meta = RunMeta(
         id=uuid4().hex[:8],
         tool_version=__version__,
-        command=command.argv,
+        command=tuple(argv),
         working_directory=str(Path.cwd()),
-        started_utc=started.isoformat(timespec="seconds"),
+        started_utc=now.isoformat(timespec="seconds"),
         started_ns=time.perf_counter_ns(),
         options={"steps": options.steps, "seconds": options.seconds},
         notes=({"slug": "run-kept-elsewhere", "text": elsewhere},) if elsewhere else (),
     )
     write_meta(run_dir, meta)
+    return run_dir, meta
+
+
+def end(run_dir: Path, meta: RunMeta) -> None:
+    """Complete the run directory.  LoaderDoctorError `run-incomplete` where that cannot be written."""
     try:
-        child = Child(command.argv, environment(run_dir, steps=options.steps, seconds=options.seconds))
+        gather_sources(run_dir)
+        write_meta(run_dir, replace(meta, ended_ns=time.perf_counter_ns()))
     except OSError as error:
-        sentence = f"{command.argv[0]} cannot be started: {error.strerror}."
-        raise LoaderDoctorError("command-not-started", sentence) from None
-    notes: list[Mapping[str, str]] = list(meta.notes)
-    with ExitStack() as stack:
-        facts = _watch(stack, run_dir, child.pid, notes)
-        returncode, enforced = child.wait(lambda: first_batch_ns(run_dir), options.seconds)
-    ended = replace(
-        meta,
-        ended_ns=time.perf_counter_ns(),
-        exit_code=shell_status(returncode),
-        ended_by="seconds" if enforced else ended_by(run_dir, returncode, interrupted=child.was_interrupted),
-        environment=facts,
-        notes=(*notes, *silent_processes(run_dir)),
-    )
-    gather_sources(run_dir)
-    write_meta(run_dir, ended)
-    return Launched(run_dir, returncode)
+        sentence = f"The end of the run could not be written into {run_dir}: {error.strerror}."
+        raise LoaderDoctorError("run-incomplete", sentence, ExitCode.NO_REPORT) from None
 
 
-def _watch(stack: ExitStack, run_dir: Path, pid: int, notes: list[Mapping[str, str]]) -> dict[str, Any]:
-    """Start the samplers, to be stopped by the stack, and ask what this machine is; without either the run goes on."""
+@contextmanager
+def _sampled(run_dir: Path, pid: int, notes: list[Note]) -> Iterator[None]:
+    """Sample from outside meanwhile; where that fails the run goes on."""
+    sampling = None
     try:
         from loaderdoctor import sample
-        from loaderdoctor.sample import limits
 
         sampling = sample.start(run_dir, pid)
-        stack.callback(sampling.stop)
-        return dict(json.loads(json.dumps(limits.environment(), default=str)))
     except Exception as error:  # noqa: BLE001 - samples are worth less than the run
-        notes.append({"slug": "sampler-failed", "text": f"Nothing was sampled from outside: {error!r}."})
+        notes.append(_failed(error))
+    yield
+    if sampling is None:
+        return
+    try:
+        sampling.stop()
+        notes += [{"slug": slug, "text": text} for slug, text in sampling.notes]
+    except Exception as error:  # noqa: BLE001 - as above
+        notes.append(_failed(error))
+
+
+def machine(notes: list[Note]) -> dict[str, Any]:
+    """What this machine is and allows; empty, and a note, where that cannot be asked."""
+    try:
+        from loaderdoctor.sample import limits
+
+        return limits.environment()
+    except Exception as error:  # noqa: BLE001 - as for samples
+        notes.append(_failed(error))
         return {}
+
+
+def _failed(error: Exception) -> Note:
+    return {"slug": "sampler-failed", "text": f"Nothing was sampled from outside: {type(error).__name__}: {error}"}

@@ -1,4 +1,4 @@
-"""Runs at the start of every Python below `loaderdoctor profile`: steps out of the way, and loads the probe.
+"""Runs at the start of every Python below `loaderdoctor profile`: steps out of the way, and loads the probe when needed.
 
 Valid for any Python that may inherit the environment; older ones than the probe supports are left alone.
 """
@@ -7,22 +7,45 @@ import os
 import sys
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_PROBE = "_loaderdoctor_probe"
+_STARTS_WORKERS = "multiprocessing"
+_OF_THE_START = ("sitecustomize", "usercustomize")  # asked for in every process
 
 
-def _without_us(paths):
-    return [path for path in paths if os.path.abspath(path or os.curdir) != _HERE]
+class _ProbeOnDemand(object):  # noqa: UP004 - Python 2 reads this too
+    """A finder that finds nothing; at the first import from outside the standard library it loads the probe.
+
+    What imports nothing from there and starts no workers does not train, and pays next to nothing for us.
+    """
+
+    def __init__(self, run):
+        self._run = run
+
+    def find_spec(self, name, path=None, target=None):
+        if "." in name or name in _OF_THE_START:
+            return None
+        if name in sys.stdlib_module_names and name != _STARTS_WORKERS:
+            return None
+        try:
+            sys.meta_path.remove(self)
+            _load_probe(self._run)
+        except Exception:  # whatever is wrong with us is no matter of the script's
+            return None
+        return sys.meta_path[0].find_spec(name, path, target)  # the probe's finder came too late to be asked for this
 
 
-def _run_the_hidden_one():
-    """Import the sitecustomize that this one hides, as if this one were not there."""
-    sys.path[:] = _without_us(sys.path)
-    ours = sys.modules.pop("sitecustomize", None)
+def _load_probe(run):
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    folder = os.path.join(os.path.dirname(os.path.dirname(_HERE)), "probe")
+    spec = spec_from_file_location(_PROBE, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder])
+    probe = sys.modules[_PROBE] = module_from_spec(spec)
     try:
-        __import__("sitecustomize")
-    except ImportError as error:
-        if getattr(error, "name", "sitecustomize") != "sitecustomize":
-            raise
-        sys.modules["sitecustomize"] = ours
+        spec.loader.exec_module(probe)
+        probe.install(run, _number("LOADERDOCTOR_STEPS", int), _number("LOADERDOCTOR_SECONDS", float))
+    except Exception:
+        sys.modules.pop(_PROBE, None)
+        raise
 
 
 def _number(name, kind):
@@ -32,25 +55,18 @@ def _number(name, kind):
         return None
 
 
-def _load_probe():
-    run = os.environ.get("LOADERDOCTOR_RUN")
-    if not run or sys.version_info < (3, 10):
-        return
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    folder = os.path.join(os.path.dirname(os.path.dirname(_HERE)), "probe")
-    name = "_loaderdoctor_probe"
-    spec = spec_from_file_location(name, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder])
-    probe = sys.modules[name] = module_from_spec(spec)
+def _run_the_hidden_one():
+    """Import the sitecustomize that this one hides, as if this one were not there."""
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path or os.curdir) != _HERE]
+    ours = sys.modules.pop("sitecustomize", None)
     try:
-        spec.loader.exec_module(probe)
-        probe.install(run, _number("LOADERDOCTOR_STEPS", int), _number("LOADERDOCTOR_SECONDS", float))
-    except Exception:
-        sys.modules.pop(name, None)  # the script runs without us
+        __import__("sitecustomize")
+    except ImportError as error:
+        if getattr(error, "name", "sitecustomize") != "sitecustomize":
+            raise
+        sys.modules["sitecustomize"] = ours
 
 
-try:
-    _load_probe()
-except Exception:  # whatever is wrong with us is no matter of the script's
-    pass
+if os.environ.get("LOADERDOCTOR_RUN") and sys.version_info >= (3, 10):
+    sys.meta_path.insert(0, _ProbeOnDemand(os.environ["LOADERDOCTOR_RUN"]))
 _run_the_hidden_one()
