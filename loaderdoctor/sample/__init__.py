@@ -37,6 +37,6 @@ def start(run_dir: Path, root_pid: int) -> Sampling:
         CgroupSampler(roots, root_pid),
         ShmSampler(roots),
     ]
-    sampling = Sampling(run_dir / "samples", samplers, ProcessTree(root_pid, roots).pids)
+    sampling = Sampling(run_dir / "samples", samplers, ProcessTree(root_pid, roots))
     sampling.begin()
     return sampling

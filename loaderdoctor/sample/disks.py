@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.sample.mounts import Mounts, kind_of, without_home
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from loaderdoctor.sample.sampler import Note
 
-OPENED_EVERY_S = 0.5
+LOOK_S = 0.0005  # for open files, each second: as many processes in turn as that allows, one at least
 MAPPED_EVERY_S = 2.0  # one process in turn: a process that imported torch has thousands of mappings
 SECTOR_BYTES = 512  # of /proc/diskstats, whatever the disk's own sectors are
 MILLISECONDS = 1e-3
@@ -29,9 +30,8 @@ class DisksSampler:
         self._roots = roots
         self._mounts = Mounts(roots, root_pid)
         self._run_dir = str(run_dir)
-        self._opened_rarely = Rarely(OPENED_EVERY_S)
         self._mapped_rarely = Rarely(MAPPED_EVERY_S)
-        self._turn = 0
+        self._opened_turn = self._mapped_turn = 0
         self._seen: dict[str, dict[str, Any]] = {}  # folder of the mount -> its entry in the row
         self._refused = False
 
@@ -50,17 +50,18 @@ class DisksSampler:
         return []
 
     def _look_at_opened(self, pids: Sequence[int]) -> None:
-        if not self._opened_rarely.due():
-            return
-        for pid in pids:
-            self._count(pid, "opened")
-        self._opened_rarely.done()
+        until_s = time.perf_counter() + LOOK_S
+        for _ in pids:
+            self._opened_turn += 1
+            self._count(pids[self._opened_turn % len(pids)], "opened")
+            if time.perf_counter() > until_s:
+                return
 
     def _look_at_mapped(self, pids: Sequence[int]) -> None:
         if not pids or not self._mapped_rarely.due():
             return
-        self._turn += 1
-        self._count(pids[self._turn % len(pids)], "mapped")
+        self._mapped_turn += 1
+        self._count(pids[self._mapped_turn % len(pids)], "mapped")
         self._mapped_rarely.done()
 
     def _count(self, pid: int, how: str) -> None:

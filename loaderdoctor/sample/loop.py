@@ -8,13 +8,13 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from loaderdoctor.sample.sampler import Glancer
+from loaderdoctor.sample.sampler import Closing, Glancer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from loaderdoctor.sample.sampler import Note, Sampler
+    from loaderdoctor.sample.sampler import Note, Sampler, Tree
 
 # Ten short looks a second, at a length that shares no rhythm with the 100 ms periods of CPU quotas.
 GLANCE_S = 0.097
@@ -29,10 +29,10 @@ MOST_FAILURES = 3  # in a row; a sampler that fails so often has met something t
 class Sampling:
     """Samplers at work; `stop` takes a last row and ends the thread."""
 
-    def __init__(self, folder: Path, samplers: Sequence[Sampler], pids: Callable[[], Sequence[int]]) -> None:
+    def __init__(self, folder: Path, samplers: Sequence[Sampler], tree: Tree) -> None:
         self._folder = folder
         self._samplers = list(samplers)
-        self._pids = pids
+        self._tree = tree
         self._failures: dict[str, int] = {}
         self._own_notes: dict[str, str] = {}
         self._stopped = threading.Event()
@@ -71,9 +71,9 @@ class Sampling:
             self._stopped.wait(GLANCE_S)
         self.write_rows()
         self._write("sampling", {"cpu_s": time.thread_time()})
-        for sampler in self._samplers:
-            if closing := getattr(sampler, "close", None):
-                closing()
+        for holder in (self._tree, *self._samplers):
+            if isinstance(holder, Closing):
+                self._ask("closing", holder.close)
 
     def _glance(self) -> None:
         for sampler in self._samplers:
@@ -82,7 +82,7 @@ class Sampling:
 
     def write_rows(self) -> None:
         """One row of every sampler that has something to say."""
-        pids = self._ask("tree", self._pids) or ()
+        pids = self._ask("tree", self._tree.pids) or ()
         for sampler in list(self._samplers):
             row = self._ask(sampler.name, lambda sampler=sampler: sampler.sample(pids))  # type: ignore[misc]
             if row:

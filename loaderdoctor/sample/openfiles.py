@@ -24,10 +24,11 @@ def opened(folder: Path, besides: str) -> Iterator[str]:
 
     Raises OSError where the process has ended or does not show its files.
     """
-    descriptors = sorted(int(name) for name in os.listdir(folder / "fd"))  # noqa: PTH208 - a name is all that is needed
+    base = str(folder)
+    descriptors = sorted(int(name) for name in os.listdir(f"{base}/fd"))  # noqa: PTH208 - paths would be most of the cost
     for descriptor in [number for number in descriptors if number >= STANDARD_STREAMS][:MOST_DESCRIPTORS]:
         with suppress(OSError, ValueError):
-            path = os.readlink(folder / "fd" / str(descriptor))  # noqa: PTH115 - pipes and sockets are no paths
+            path = os.readlink(f"{base}/fd/{descriptor}")  # noqa: PTH115 - the same
             if _is_data(path, besides) and not _is_written(folder / "fdinfo" / str(descriptor)):
                 yield path
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from loaderdoctor.sample.sampler import Note
 
-# Seven descriptors each: 96 processes stay below the usual limit of 1024 open files.  Real trees have a few dozen.
+# Eight descriptors each, the tree's one among them: 96 processes stay below the usual limit of 1024 open files.  Real trees have a few dozen.
 MOST_PROCESSES = 96
 # One process in turn: the walk over its page tables stops its page faults meanwhile.
 PRIVATE_EVERY_S = 1.0

@@ -18,7 +18,7 @@ BYTES_PER_KIB = 1024
 
 # A look that takes long (page tables, mappings, many threads) is repeated so rarely that it stays below this share of
 # one core: it holds locks of the process it looks at.
-RARE_SHARE = 0.001
+RARE_SHARE = 0.0005
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def read_pairs(path: Path) -> dict[str, int]:
 class KeptFile:
     """A file of /proc kept open: a read costs a third of opening it again, and never meets a recycled pid."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str) -> None:
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
     def read(self) -> bytes:

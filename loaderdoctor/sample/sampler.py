@@ -34,3 +34,18 @@ class Glancer(Protocol):
 
     def glance(self) -> None:
         """Take the short look."""
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """What holds descriptors until the end."""
+
+    def close(self) -> None:
+        """Give them back."""
+
+
+class Tree(Protocol):
+    """What knows the processes of the script."""
+
+    def pids(self) -> Sequence[int]:
+        """Process ids, the script's own first."""

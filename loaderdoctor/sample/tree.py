@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import psutil
 
-from loaderdoctor.sample.procfs import Rarely, Roots, parse_stat
+from loaderdoctor.sample.procfs import KeptFile, Rarely
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from loaderdoctor.sample.procfs import Roots
 
 # Workers are started by the thread that iterates, nearly always the main one; the other threads' children are looked up
 # less often, as a process may have hundreds of threads.
@@ -24,57 +25,65 @@ class ProcessTree:
 
     def __init__(self, root_pid: int, roots: Roots) -> None:
         self._root_pid = root_pid
-        self._proc = roots.proc
-        self._known: dict[int, int] = {}  # pid -> start time, so that a recycled pid is not taken for the old process
+        self._proc = str(roots.proc)
+        self._living: dict[int, KeptFile] = {}  # their stat files: reading one fails once its own process has ended
+        self._searched_pids: list[int] = []
         self._all_threads = Rarely(ALL_THREADS_EVERY_S)
         self._whole_machine = Rarely(WHOLE_MACHINE_EVERY_S)
         self._has_children_lists = (roots.proc / str(root_pid) / "task" / str(root_pid) / "children").exists()
 
     def pids(self) -> list[int]:
-        """Process ids of the living tree, the root first while it lives."""
+        """Process ids of the living tree, the root first while it lives; one that ended and is not waited for counts."""
         return self._listed() if self._has_children_lists else self._searched()
+
+    def close(self) -> None:
+        """Give all descriptors back."""
+        while self._living:
+            self._living.popitem()[1].close()
 
     def _listed(self) -> list[int]:
         every_thread = self._all_threads.due()
-        found: dict[int, int] = {}
-        queue = [self._root_pid, *self._known]
+        found: dict[int, None] = {}
+        queue = [self._root_pid, *self._living]
         while queue:
             pid = queue.pop(0)
-            started = self._started(pid)
-            if pid in found or started is None or self._known.get(pid, started) != started:
+            if pid in found or not self._lives(pid):
                 continue
-            found[pid] = started
+            found[pid] = None
             queue.extend(self._children(pid, every_thread=every_thread))
         if every_thread:
             self._all_threads.done()
-        self._known = found
         return list(found)
 
-    def _started(self, pid: int) -> int | None:
+    def _lives(self, pid: int) -> bool:
         try:
-            stat = parse_stat((self._proc / str(pid) / "stat").read_bytes())
-        except (OSError, ValueError):
-            return None
-        return None if stat.state in "ZX" else stat.started_ticks
+            if pid not in self._living:
+                self._living[pid] = KeptFile(f"{self._proc}/{pid}/stat")
+            self._living[pid].read()
+        except OSError:
+            if ended := self._living.pop(pid, None):
+                ended.close()
+            return False
+        return True
 
     def _children(self, pid: int, *, every_thread: bool) -> list[int]:
-        tasks = self._proc / str(pid) / "task"
-        threads: list[Path] = [tasks / str(pid)]
+        tasks = f"{self._proc}/{pid}/task"
+        threads = [str(pid)]
         if every_thread:
             with suppress(OSError):
-                threads = list(tasks.iterdir())
+                threads = os.listdir(tasks)  # noqa: PTH208 - names are all that is needed, many times a minute
         children: list[int] = []
         for thread in threads:
-            with suppress(OSError):
-                children.extend(int(word) for word in (thread / "children").read_bytes().split())
+            with suppress(OSError), open(f"{tasks}/{thread}/children", "rb", buffering=0) as file:  # noqa: PTH123 - the same
+                children.extend(int(word) for word in file.read().split())
         return children
 
     def _searched(self) -> list[int]:
+        found = dict.fromkeys(self._searched_pids)
         if self._whole_machine.due():
             with suppress(psutil.Error):
                 root = psutil.Process(self._root_pid)
-                for process in (root, *root.children(recursive=True)):
-                    self._known[process.pid] = 0
+                found.update(dict.fromkeys(process.pid for process in (root, *root.children(recursive=True))))
             self._whole_machine.done()
-        self._known = {pid: 0 for pid in self._known if psutil.pid_exists(pid)}
-        return list(self._known)
+        self._searched_pids = [pid for pid in found if psutil.pid_exists(pid)]
+        return self._searched_pids

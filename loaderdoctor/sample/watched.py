@@ -87,9 +87,10 @@ class WatchedProcess:
         """Walk the page tables for the memory that is this process' alone; goes into the next row."""
         private = 0
         try:
-            text = (self._folder / "smaps_rollup").read_bytes()
-        except PermissionError:
-            self.refused.add("smaps_rollup")
+            text = (self._folder / "smaps_rollup").read_bytes()  # not kept open: that would keep the memory too
+        except (PermissionError, FileNotFoundError):
+            if self._folder.exists():
+                self.refused.add("smaps_rollup")
             return
         for line in text.splitlines():
             if line.startswith((b"Private_Clean:", b"Private_Dirty:")):
