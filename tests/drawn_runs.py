@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import drawn
@@ -19,6 +19,7 @@ from loaderdoctor.probe.layout import (
     NEXT_BATCH,
     RECORD,
     RECORD_BYTES,
+    RESET,
     ROLE_MAIN,
     ROLE_WORKER,
     SCHEMA,
@@ -27,6 +28,7 @@ from loaderdoctor.probe.layout import (
     TEXT_RECORD,
     UNKNOWN,
 )
+from loaderdoctor.record import write_meta
 from loaderdoctor.record.run import ProcessRecords, Run, RunMeta
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 UNIT_S = 0.01
 MAIN_PID, WORKER_PID, THREAD = 100, 200, 7
 START_NS = 1_000_000_000_000
+WORKER_START_NS = 1_000_000
 SITES = {drawn.TRAIN: "/home/user/train.py:42", drawn.EVAL: "/home/user/train.py:43"}
 FIELDS = RECORD_BYTES // 8 - 1
 
@@ -134,7 +137,9 @@ class Script:
         """The main process, and the workers."""
         self.unit_s = unit_s
         self.main = Records(self.pid, rank=self.rank)
-        self.pool = [self._worker(index) for index in range(self.num_workers)]
+        self._called: dict[int, int] = {}  # iterator -> calls of next() so far
+        self._workers: list[Records] = []
+        self._pool: list[Records] = []
         self._ready, self._device = list(self.ready), list(self.device)
         about = self.main.text(json.dumps({"torch": "2.13.0", "torch_threads": 1}))
         self.main.put("process", at_ns=START_NS, about_text=about)
@@ -146,14 +151,17 @@ class Script:
             self.main.put("optimizer_step", optimizer=1, end_ns=self._ns(at), thread=self.optimizer_thread)
         if not drawing.killed:
             self.main.put("end", at_ns=self._ns(drawing.end), why=0)
-        return [process.done() for process in (self.main, *self.pool)]
+        return [process.done() for process in (self.main, *self._workers)]
 
     def _ns(self, units: float) -> int:
         return START_NS + round(units * self.unit_s * 1e9)
 
-    def _worker(self, index: int) -> Records:
-        worker = Records(WORKER_PID + 10 * (self.pid - MAIN_PID) + index, ROLE_WORKER)
-        worker.put("worker_ready", worker=index, pid=worker.header["pid"], born_ns=START_NS, ready_ns=START_NS)
+    def _worker(self, index: int, opened_ns: int) -> Records:
+        pid = WORKER_PID + 1000 * (self.pid - MAIN_PID) + len(self._workers)
+        worker = Records(pid, ROLE_WORKER, opened_ns)
+        ready_ns = opened_ns + WORKER_START_NS
+        worker.put("worker_ready", worker=index, pid=pid, born_ns=opened_ns, ready_ns=ready_ns, affinity=8)
+        self._workers.append(worker)
         return worker
 
     def _put_loader(self, number: int) -> None:
@@ -166,32 +174,48 @@ class Script:
     def _put_loop(self, loop: drawn.Loop) -> None:
         training = loop.loader == drawn.TRAIN
         begin_ns, grad_enabled = self._ns(loop.begin), int(training or self.eval_grad_enabled)
+        goes_on = training and bool(self._pool) and bool(self.settings.get("persistent_workers"))
+        if goes_on:
+            loop = self._continued(loop)
         self.main.put(
             "iterator",
             iterator=loop.iterator,
             loader=loop.loader,
-            how=BUILT,
+            how=RESET if goes_on else BUILT,
             begin_ns=begin_ns,
             end_ns=self._ns(loop.end),
             thread=self.thread,
             epoch=loop.epoch,
             grad_enabled=grad_enabled,
         )
-        pool = self.pool if training else []
-        for index, worker in enumerate(pool):
-            its = {"iterator": loop.iterator, "worker": index, "pid": worker.header["pid"]}
-            self.main.put("worker_started", **its, begin_ns=begin_ns, end_ns=begin_ns, start_method=0)
-        for call in loop.calls:
-            self._put_next(call, grad_enabled, pool)
+        if training and not goes_on:
+            self._start_workers(loop)
+        for batch, call in enumerate(loop.calls):
+            self._put_next(call, batch, grad_enabled, self._pool if training else [])
             if call.status == NEXT_BATCH:
-                self._put_batch(call, pool)
+                self._put_batch(call, batch, begin_ns, self._pool if training else [])
             if call.status == NEXT_BATCH and training and self._device:
                 self._put_device_step(call, *self._device.pop(0))
         if loop.left_at is not None:
             left_ns = self._ns(loop.left_at)
             self.main.put("shutdown", iterator=loop.iterator, begin_ns=left_ns, end_ns=left_ns)
+        self._called[loop.iterator] = self._called.get(loop.iterator, 0) + len(loop.calls)
 
-    def _put_next(self, call: drawn.Call, grad_enabled: int, pool: Sequence[Records]) -> None:
+    def _continued(self, loop: drawn.Loop) -> drawn.Loop:
+        """The loop as one more of the first loop's iterator, which goes on counting its calls."""
+        iterator = min(self._called)
+        before = self._called[iterator]
+        calls = [replace(call, iterator=iterator, ordinal=call.ordinal + before) for call in loop.calls]
+        return replace(loop, iterator=iterator, calls=calls)
+
+    def _start_workers(self, loop: drawn.Loop) -> None:
+        begin_ns = self._ns(loop.begin)
+        self._pool = [self._worker(index, begin_ns) for index in range(self.num_workers)]
+        for index, worker in enumerate(self._pool):
+            its = {"iterator": loop.iterator, "worker": index, "pid": worker.header["pid"]}
+            self.main.put("worker_started", **its, begin_ns=begin_ns, end_ns=begin_ns, start_method=0)
+
+    def _put_next(self, call: drawn.Call, batch: int, grad_enabled: int, pool: Sequence[Records]) -> None:
         self.main.put(
             "next",
             iterator=call.iterator,
@@ -199,8 +223,8 @@ class Script:
             begin_ns=self._ns(call.begin),
             end_ns=self._ns(call.end),
             status=call.status,
-            batch=call.ordinal if call.status == NEXT_BATCH else UNKNOWN,
-            worker=call.ordinal % len(pool) if pool else UNKNOWN,
+            batch=batch if call.status == NEXT_BATCH else UNKNOWN,
+            worker=batch % len(pool) if pool else UNKNOWN,
             ready=self._ready.pop(0) if pool and self._ready else UNKNOWN,
             stash=0 if pool else UNKNOWN,
             thread=self.thread,
@@ -209,18 +233,18 @@ class Script:
             sampler_ns=1000,
         )
 
-    def _put_batch(self, call: drawn.Call, pool: Sequence[Records]) -> None:
-        worker = call.ordinal % len(pool) if pool else UNKNOWN
+    def _put_batch(self, call: drawn.Call, batch: int, loop_ns: int, pool: Sequence[Records]) -> None:
+        worker = batch % len(pool) if pool else UNKNOWN
         maker = pool[worker] if pool else self.main
         made_s = (call.end - call.begin) * self.unit_s if self.fetch_s is None else self.fetch_s
         end_ns = self._ns(call.end)
-        begin_ns = max(START_NS, end_ns - round(made_s * 1e9)) if pool else self._ns(call.begin)
+        begin_ns = max(loop_ns, end_ns - round(made_s * 1e9)) if pool else self._ns(call.begin)
         wall_ns = end_ns - begin_ns
         cpu_ns = round(wall_ns * self.cpu_share)
         maker.put(
             "fetch",
             iterator=UNKNOWN if pool else call.iterator,
-            batch=call.ordinal,
+            batch=batch if pool else call.ordinal,
             worker=worker,
             begin_ns=begin_ns,
             end_ns=end_ns,
@@ -235,7 +259,7 @@ class Script:
         maker.put(
             "busy",
             worker=worker,
-            batch=call.ordinal,
+            batch=batch,
             idle_ns=0,
             got_ns=begin_ns,
             put_ns=end_ns,
@@ -271,7 +295,7 @@ class Script:
 def write(run: Run, directory: Path) -> Path:
     """The run on disk, as the probe and the parent leave it."""
     (directory / "records").mkdir(parents=True)
-    (directory / "run.json").write_text(json.dumps(asdict(run.meta)))
+    write_meta(directory, run.meta)
     for index, process in enumerate(run.processes):
         role = ("main", "worker")[process.header["role"]]
         path = directory / "records" / f"{role}-{process.pid}-{index}.bin"

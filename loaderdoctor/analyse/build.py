@@ -1,0 +1,247 @@
+"""A run becomes signals."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from loaderdoctor.analyse import starved
+from loaderdoctor.analyse.around import disk_signals, machine_signals
+from loaderdoctor.analyse.device import CPU, device_signals, kind_of
+from loaderdoctor.analyse.each_loader import Recorded, loader_signals
+from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
+from loaderdoctor.analyse.frames import NS, table
+from loaderdoctor.analyse.loaders import Loader, loaders_of
+from loaderdoctor.analyse.phases import phases_of
+from loaderdoctor.analyse.ranks import Rank, ranks_of
+from loaderdoctor.analyse.signals import DeviceSignals, Phase, Signals, StepSignals
+from loaderdoctor.analyse.stages import named_stages, stacks
+from loaderdoctor.analyse.steady import steady_of, step_signals
+from loaderdoctor.analyse.timeline import Timeline, timeline_of
+from loaderdoctor.analyse.work import made_of
+from loaderdoctor.probe.layout import ROLE_MAIN, UNKNOWN
+from loaderdoctor.values import Measured, Missing, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from loaderdoctor.record.run import ProcessRecords, Run
+
+    Note = tuple[str, str]
+
+NO_LOADER = Missing("no-loader", "No process of the script took a batch from a DataLoader.")
+
+# What one record in the training process costs it, with the readings that fill it: a batch without workers leaves five
+# records (next, fetch, busy, optimizer step, and one in between) and was measured to cost below 20 us.
+RECORD_S = 4e-6
+
+
+@dataclass(frozen=True)
+class _Analysed:
+    """One rank, as far as all ranks are analysed."""
+
+    rank: Rank
+    timeline: Timeline
+    steps: pd.DataFrame  # with exposure
+    clock: str
+    loaders: tuple[Loader, ...]
+
+    @property
+    def roles(self) -> dict[int, str]:
+        """Role of each DataLoader by number."""
+        return {number: loader.role for loader in self.loaders for number in loader.numbers}
+
+    @property
+    def measured(self) -> pd.DataFrame:
+        """The steps after warm-up."""
+        return self.steps[self.steps["measured"]]
+
+
+def signals_of(run: Run) -> Signals:
+    """Everything derived from a run; never fails for what a run lacks, but says what is missing."""
+    ranks, notes = ranks_of(run)
+    analysed = [_analysed(rank) for rank in ranks]
+    notes = (*_notes(run), *notes)
+    if not analysed:
+        return _without_loaders(run, notes)
+    first = analysed[0]
+    window = (first.timeline.from_ns, first.timeline.to_ns) if len(first.measured) else None
+    machine = machine_signals(run, window)
+    recorded = _recorded(first, _cores(first.rank, machine.cpus_allowed))
+    main = first.loaders[0] if first.loaders else None
+    copies_known = first.clock == DEVICE or kind_of(first.rank.main) == CPU
+    shares = [_share(one) for one in analysed]
+    return Signals(
+        clock=first.clock,
+        starved_share=_job_share(analysed),
+        measured_s=first.timeline.measured_s,
+        warm_up_steps=first.timeline.warm_up,
+        steps=_steps(first, main, recorded, copies_known=copies_known),
+        phases=_phases(run, first),
+        loaders=tuple(loader_signals(loader, recorded) for loader in first.loaders),
+        device=device_signals(first.rank.main, first.timeline, _with_span(first.measured), first.clock),
+        machine=machine,
+        ranks=len(analysed),
+        rank_shares=tuple(share.value for share in shares if isinstance(share, Measured)),
+        overhead_share=_overhead(first),
+        lost_records=_lost(run),
+        notes=(*notes, *_timeline_notes(first)),
+        disk=disk_signals(run, window),
+    )
+
+
+def _analysed(rank: Rank) -> _Analysed:
+    timeline = timeline_of(rank.main)
+    clock, steps = with_exposure(timeline, rank.main)
+    return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, steps, timeline.loops))
+
+
+def _recorded(one: _Analysed, cores: float) -> Recorded:
+    made = made_of(one.rank, one.timeline)
+    return Recorded(
+        rank=one.rank,
+        timeline=one.timeline,
+        steps=one.steps,
+        clock=one.clock,
+        made=made,
+        stages=named_stages(one.rank, one.timeline, made),
+        stacks=stacks(one.rank, one.timeline),
+        roles=one.roles,
+        cores=cores,
+    )
+
+
+def _cores(rank: Rank, allowed: Value) -> float:
+    """CPUs that the job may use; where nobody looked, as many as its processes are, which did run side by side."""
+    if isinstance(allowed, Measured):
+        return allowed.value
+    affinities = [
+        int(count)
+        for life in rank.workers
+        if life.process is not None
+        for count in table(life.process, "worker_ready")["affinity"]
+        if count > 0
+    ]
+    return float(max(affinities, default=len({life.index for life in rank.workers}) + 1))
+
+
+def _share(one: _Analysed) -> Value:
+    if one.timeline.trains_elsewhere and one.clock == HOST:
+        return starved.BACKGROUND
+    return starved.starved_share(one.measured)
+
+
+def _job_share(analysed: Sequence[_Analysed]) -> Value:
+    first = _share(analysed[0])
+    if isinstance(first, Missing):
+        return first
+    return starved.job_share([one.measured for one in analysed], [one.roles for one in analysed])
+
+
+def _with_span(steps: pd.DataFrame) -> pd.DataFrame:
+    return steps.assign(span_ns=steps["end_ns"] - steps["begin_ns"])
+
+
+def _steps(one: _Analysed, main: Loader | None, recorded: Recorded, *, copies_known: bool) -> StepSignals:
+    if main is None:
+        return step_signals(_with_span(one.steps.iloc[:0]), {}, None, one.clock, copies_known=copies_known)
+    steady, excluded = steady_of(one.steps, main, one.roles)
+    samples = recorded.made.loc[recorded.made["loader"].isin(main.numbers), "samples"].dropna()
+    size = float(samples.mean()) if len(samples) else main.settings.batch_size
+    return step_signals(steady, excluded, size, one.clock, copies_known=copies_known)
+
+
+def _phases(run: Run, one: _Analysed) -> tuple[Phase, ...]:
+    """Of the whole run as the parent saw it, or of what the process recorded where clocks differ between processes."""
+    first_ns = one.rank.main.header["opened_ns"]
+    last_ns = int(max(one.timeline.calls["end_ns"].max(), one.timeline.to_ns))
+    began_ns = run.meta.started_ns
+    ended_ns = run.meta.ended_ns if run.meta.ended_ns is not None else last_ns
+    if not began_ns <= first_ns <= last_ns <= ended_ns:
+        began_ns, ended_ns = first_ns, last_ns
+    return phases_of(one.timeline, one.roles, began_ns, ended_ns)
+
+
+def _overhead(one: _Analysed) -> Value:
+    """An estimate: the records of the training process at their measured cost, of the time in which it took batches."""
+    seconds = (int(one.timeline.calls["end_ns"].max()) - int(one.timeline.loops["begin_ns"].min())) / NS
+    records = sum(len(next(iter(columns.values()))) for columns in one.rank.main.tables.values())
+    if seconds <= 0:
+        return starved.NO_STEPS
+    best = records * RECORD_S / seconds
+    return Measured(best, best / 2, best * 2, records, "share")  # machines differ by a factor of two either way
+
+
+def _lost(run: Run) -> int:
+    """Records that were torn, and those that processes said they could not write."""
+    said = [
+        int(number.group())
+        for process in run.processes
+        for slug, text in _notes_of(process)
+        if slug == "records-lost" and (number := re.match(r"\d+", text))
+    ]
+    return sum(process.torn for process in run.processes) + sum(said)
+
+
+def _notes(run: Run) -> tuple[Note, ...]:
+    """What the parent and the processes noted, each note once."""
+    notes = [(str(note["slug"]), str(note["text"])) for note in run.meta.notes]
+    for process in run.processes:
+        notes += _notes_of(process)
+    return tuple(dict.fromkeys(notes))
+
+
+def _notes_of(process: ProcessRecords) -> list[Note]:
+    rows = table(process, "note")
+    texts = process.texts
+    return [
+        (texts[slug], texts.get(sentence, ""))
+        for slug, sentence in zip(rows["slug_text"], rows["sentence_text"], strict=True)
+        if slug in texts
+    ]
+
+
+def _timeline_notes(one: _Analysed) -> list[Note]:
+    timeline = one.timeline
+    notes: list[Note] = []
+    if timeline.nested_calls:
+        text = f"{timeline.nested_calls} batches were taken inside another loader's next(); they count as part of its wait."
+        notes.append(("nested-loader", text))
+    if timeline.trains_elsewhere:
+        notes.append(("background-consumer", starved.BACKGROUND.reason))
+    if timeline.other_threads:
+        text = f"{timeline.other_threads} more threads iterate loaders; their waits do not hold up the training thread."
+        notes.append(("other-threads", text))
+    return notes
+
+
+def _without_loaders(run: Run, notes: tuple[Note, ...]) -> Signals:
+    """All that can be said of a run that never took a batch."""
+    names = "median_s samples_per_s data_wait_share h2d_share compute_share other_share".split()
+    of_device = (
+        "hidden_wait_share copy_share copy_bytes_per_step pinned_share blocking_share copy_bandwidth drained_share "
+        "sync_share syncs_per_step pin_busy_share host_allocations_per_step"
+    ).split()
+    ended_ns = run.meta.ended_ns
+    seconds = (ended_ns - run.meta.started_ns) / NS if ended_ns is not None else 0.0
+    ranks = {process.header["rank"] for process in run.processes if process.header["role"] == ROLE_MAIN} - {UNKNOWN}
+    return Signals(
+        clock=HOST,
+        starved_share=NO_LOADER,
+        measured_s=0.0,
+        warm_up_steps=0,
+        steps=StepSignals(count=0, excluded={}, **dict.fromkeys(names, NO_LOADER)),
+        phases=(Phase("start-up", seconds, 1.0, 0.0),) if seconds > 0 else (),
+        loaders=(),
+        device=DeviceSignals(kind=CPU, clock=HOST, **dict.fromkeys(of_device, NO_LOADER)),
+        machine=machine_signals(run),
+        ranks=max(1, len(ranks)),
+        rank_shares=(),
+        overhead_share=NO_LOADER,
+        lost_records=_lost(run),
+        notes=(*notes, (NO_LOADER.slug, NO_LOADER.reason)),
+        disk=disk_signals(run),
+    )

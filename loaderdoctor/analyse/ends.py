@@ -1,0 +1,73 @@
+"""When each step ended, from what the consumer did next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from loaderdoctor.analyse.frames import table
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    from loaderdoctor.record.run import ProcessRecords
+
+    Times = npt.NDArray[np.int64]
+
+NEVER = np.iinfo(np.int64).max
+
+
+def ends_of(calls: pd.DataFrame, loops: pd.DataFrame, main: ProcessRecords) -> Times:
+    """When the step that each call began ended, ns; NEVER where nothing tells.
+
+    `calls` are those of one thread in order.  A step lasts until its loop asks again, or a loop that began earlier does:
+    then this one was left.  Whether it was left sooner shows in what came between.
+    """
+    loop, begin_ns = calls["loop"].to_numpy(), calls["begin_ns"].to_numpy()
+    asker = _first_later_not_above(loop)
+    ends = np.where(asker >= 0, begin_ns[asker], NEVER)
+    left = np.flatnonzero((asker < 0) | (loop[asker] != loop))
+    if len(left):
+        ends[left] = _left(calls.iloc[left], ends[left], loops, main)
+    return ends
+
+
+def _first_later_not_above(values: Times) -> Times:
+    """For each place the next one with a value that is not larger, or -1.
+
+    One pass with a stack of the places still open, whose values rise.
+    """
+    found = np.full(len(values), -1, dtype=np.int64)
+    open_places: list[int] = []
+    for place, value in enumerate(values.tolist()):
+        while open_places and values[open_places[-1]] >= value:
+            found[open_places.pop()] = place
+        open_places.append(place)
+    return found
+
+
+def _left(calls: pd.DataFrame, ends: Times, loops: pd.DataFrame, main: ProcessRecords) -> Times:
+    """Ends of the steps in which a loop was left by `break`, an exception, or the end of the process."""
+    # The workers of an iterator stop when a `break` lets go of it; a loop begins; --steps or --seconds ended the script.
+    shutdowns = table(main, "shutdown")
+    stops = table(main, "end")
+    begun_ns = np.sort(loops["begin_ns"].to_numpy())
+    asked_to_end_ns = np.sort(stops.loc[stops["why"] > 0, "at_ns"].to_numpy())
+    exits_ns = np.sort(stops["at_ns"].to_numpy())
+    optimized_ns = np.sort(table(main, "optimizer_step")["end_ns"].to_numpy())
+    result = ends.copy()
+    for place, (iterator, got_ns) in enumerate(zip(calls["iterator"], calls["end_ns"], strict=True)):
+        own = np.sort(shutdowns.loc[shutdowns["iterator"] == iterator, "begin_ns"].to_numpy())
+        known = min(ends[place], *(_next(times, got_ns) for times in (own, begun_ns, asked_to_end_ns)))
+        # After the loop there may be an evaluation by hand, a checkpoint, a plot; the optimizer's step is still in it.
+        latest = min(known, _next(exits_ns, got_ns))
+        stepped_ns = optimized_ns[(optimized_ns > got_ns) & (optimized_ns <= latest)]
+        result[place] = stepped_ns[-1] if len(stepped_ns) else known
+    return result
+
+
+def _next(times: Times, after_ns: int) -> int:
+    place = int(np.searchsorted(times, after_ns))
+    return int(times[place]) if place < len(times) else int(NEVER)

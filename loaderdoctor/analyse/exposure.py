@@ -1,0 +1,72 @@
+"""How much of each wait the device noticed: by the device's own clock where it was recorded, else the host's wait itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from loaderdoctor.analyse.frames import table
+from loaderdoctor.probe.layout import METHOD_WITNESS
+
+if TYPE_CHECKING:
+    from loaderdoctor.analyse.timeline import Timeline
+    from loaderdoctor.record.run import ProcessRecords
+
+DEVICE, HOST = "device", "host"
+LEAST_COVERAGE = 0.5  # of the steps; where the device's clock told of fewer, it began late or broke off
+_TOLD = ["wait_low_ns", "device_wait_ns", "wait_high_ns", "copy_ns", "device_step_ns", "drained", "sync_ns", "syncs"]
+
+
+def with_exposure(timeline: Timeline, main: ProcessRecords) -> tuple[str, pd.DataFrame]:
+    """The clock, and the steps with exposed_ns between low_ns and high_ns, copy_ns, device_step_ns and `told`.
+
+    `told`: the device's clock measured this very step; drained, sync_ns and syncs are NaN elsewhere.
+    """
+    steps = timeline.steps.merge(_device_steps(main), on=["iterator", "ordinal"], how="left")
+    steps["told"] = steps["device_wait_ns"].notna()
+    if len(steps) == 0 or float(steps["every"].sum()) < LEAST_COVERAGE * len(steps):
+        wait_ns = steps["wait_ns"].astype(float)
+        unknown = dict.fromkeys(["device_step_ns", "drained", "sync_ns", "syncs"], np.nan)
+        return HOST, steps.assign(
+            exposed_ns=wait_ns, low_ns=wait_ns, high_ns=wait_ns, copy_ns=0.0, told=False, **unknown
+        )
+    return DEVICE, _on_device(steps)
+
+
+def _device_steps(main: ProcessRecords) -> pd.DataFrame:
+    """What the busiest device told, once a batch."""
+    told = table(main, "device_step")
+    if len(told):
+        busiest = told.groupby("device")["step_ns"].sum().idxmax()
+        told = told[told["device"] == busiest]
+    told = told.rename(columns={"wait_ns": "device_wait_ns", "step_ns": "device_step_ns"})
+    told = told.drop_duplicates(["iterator", "ordinal"], keep="last").astype(float)
+    # A witness sees whether the queue was empty, and for how long only within bounds; it has no copies and no steps.
+    told.loc[told["method"] == METHOD_WITNESS, ["copy_ns", "device_step_ns"]] = np.nan
+    told[_TOLD] = told[_TOLD].where(told[_TOLD] >= 0)
+    return told.astype({"iterator": np.int64, "ordinal": np.int64})[["iterator", "ordinal", "every", *_TOLD]]
+
+
+def _on_device(steps: pd.DataFrame) -> pd.DataFrame:
+    """Exposed waits; those of steps in between two measured ones by the shares of the measured ones of their loader."""
+    next_ns = steps["wait_ns"] - steps["build_ns"]
+    told = steps["told"]
+    shares = {}
+    for name in ("wait_low_ns", "device_wait_ns", "wait_high_ns"):
+        part = _by_loader(steps[name], steps) / _by_loader(next_ns.where(told), steps)
+        shares[name] = steps[name].fillna(next_ns * part.fillna(1.0 if name == "wait_high_ns" else 0.0).clip(upper=1.0))
+    copies = _by_loader(steps["copy_ns"], steps) / _by_loader(steps["copy_ns"].notna().astype(float), steps)
+    # Building an iterator is a wait too.  The device had nothing to do at its end where its queue was empty by then.
+    built_ns = steps["build_ns"].astype(float)
+    return steps.assign(
+        exposed_ns=shares["device_wait_ns"] + built_ns.where(steps["drained"] > 0, 0.0),
+        low_ns=shares["wait_low_ns"],
+        high_ns=shares["wait_high_ns"] + built_ns,
+        copy_ns=steps["copy_ns"].fillna(copies).fillna(0.0),
+    )
+
+
+def _by_loader(values: pd.Series[float], steps: pd.DataFrame) -> pd.Series[float]:
+    return values.groupby(steps["loader"]).transform("sum").replace(0.0, np.nan)

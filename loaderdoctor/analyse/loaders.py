@@ -1,0 +1,115 @@
+"""Which loaders there are, and what each is for: the DataLoaders built at one place with one set of settings are one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from loaderdoctor.analyse.frames import table
+from loaderdoctor.analyse.signals import LoaderSettings, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
+
+    from loaderdoctor.record.run import ProcessRecords
+
+TRAIN, EVAL = "train", "eval"
+_SETTINGS = {field.name for field in fields(LoaderSettings)}
+
+
+@dataclass(frozen=True)
+class Loader:
+    """One loader of the script; `numbers` are the DataLoader objects that it stands for."""
+
+    id: str
+    role: str
+    site: Site | None
+    settings: LoaderSettings
+    numbers: frozenset[int]
+
+
+@dataclass(frozen=True)
+class _Built:
+    """One DataLoader object."""
+
+    number: int
+    site: Site | None
+    settings: LoaderSettings
+
+
+def loaders_of(main: ProcessRecords, steps: pd.DataFrame, loops: pd.DataFrame) -> tuple[Loader, ...]:
+    """The loaders that the consumer took batches from, the main training loader first."""
+    built = _built(main, steps["loader"].unique())
+    roles = _roles(built, steps, loops)
+    merged: dict[tuple[Site | None, LoaderSettings, str], list[_Built]] = {}
+    for one in built:
+        # A data set that grows or is split anew every epoch is still the same loader.
+        key = (one.site, replace(one.settings, dataset_len=None), roles[one.number])
+        merged.setdefault(key, []).append(one)
+    loaders = _named(
+        [Loader("", role, site, group[-1].settings, _numbers(group)) for (site, _, role), group in merged.items()]
+    )
+    own_ns = steps.groupby("loader")["own_ns"].sum()
+    return tuple(sorted(loaders, key=lambda loader: (loader.role != TRAIN, -_sum(own_ns, loader.numbers), loader.id)))
+
+
+def _numbers(group: Iterable[_Built]) -> frozenset[int]:
+    return frozenset(one.number for one in group)
+
+
+def _sum(values: pd.Series[Any], numbers: frozenset[int]) -> float:
+    return float(values[values.index.isin(numbers)].sum())
+
+
+def _built(main: ProcessRecords, numbers: Iterable[int]) -> list[_Built]:
+    rows = {row.loader: row for row in table(main, "loader").itertuples(index=False)}
+    built = []
+    for number in sorted(numbers):
+        row = rows.get(number)
+        site = _site(main.texts.get(row.site_text, "")) if row else None
+        built.append(_Built(number, site, _settings(main.texts.get(row.settings_text, "{}") if row else "{}")))
+    return built
+
+
+def _site(text: str) -> Site | None:
+    file, _, line = text.rpartition(":")
+    return Site(file, int(line)) if file and line.isdigit() else None
+
+
+def _settings(text: str) -> LoaderSettings:
+    raw: Mapping[str, Any] = json.loads(text)
+    return LoaderSettings(**{name: value for name, value in raw.items() if name in _SETTINGS})
+
+
+def _roles(built: Iterable[_Built], steps: pd.DataFrame, loops: pd.DataFrame) -> dict[int, str]:
+    """Training is where the optimizer steps between two batches; without such steps, where gradients are enabled.
+
+    Without those either, as in an inference script, it is the loader that takes the most time.
+    """
+    kinds: dict[tuple[Site | None, LoaderSettings], list[int]] = {}
+    for one in built:
+        kinds.setdefault((one.site, one.settings), []).append(one.number)
+    optimized = steps.groupby("loader")["optimized"].sum()
+    own_ns = steps.groupby("loader")["own_ns"].sum()
+    with_gradients = set(loops.loc[loops["grad_enabled"] != 0, "loader"])
+    groups = [frozenset(numbers) for numbers in kinds.values()]
+    training = {group for group in groups if _sum(optimized, group) > 0}
+    if not training:
+        candidates = [group for group in groups if group & with_gradients] or groups
+        training = {max(candidates, key=lambda group: _sum(own_ns, group))} if candidates else set()
+    return {number: TRAIN if group in training else EVAL for group in groups for number in group}
+
+
+def _named(loaders: list[Loader]) -> list[Loader]:
+    """Each gets its place in the source as an id, and a number where one place built several."""
+    named: list[Loader] = []
+    taken: dict[str, int] = {}
+    for loader in loaders:
+        name = f"{PurePath(loader.site.file).name}:{loader.site.line}" if loader.site else "loader"
+        taken[name] = taken.get(name, 0) + 1
+        named.append(replace(loader, id=name if taken[name] == 1 else f"{name}#{taken[name]}"))
+    return named

@@ -1,0 +1,104 @@
+"""Which recorded processes train, which worker belongs to which, and what else was there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from loaderdoctor.analyse.frames import table
+from loaderdoctor.probe.layout import NEXT_BATCH, ROLE_MAIN, ROLE_WORKER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from loaderdoctor.record.run import ProcessRecords, Run
+
+    Note = tuple[str, str]
+
+# Ranks that nobody numbered (torch.multiprocessing.spawn) are told from unrelated processes by doing the same work at
+# the same time; ranks may differ by an uneven split of the data, or by an evaluation that only one of them runs.
+_SAME_WORK = 0.5
+
+
+@dataclass(frozen=True)
+class WorkerLife:
+    """One process that made batches for one iterator."""
+
+    iterator: int
+    index: int
+    pid: int
+    start_ns: int  # when the main process began to start the iterator's workers
+    started_ns: int  # when it had started them all
+    process: ProcessRecords | None  # None: it left no records
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One training process and its loaders' workers."""
+
+    number: int
+    main: ProcessRecords
+    workers: tuple[WorkerLife, ...]
+
+
+def ranks_of(run: Run) -> tuple[tuple[Rank, ...], tuple[Note, ...]]:
+    """The ranks of the job in order, none where no process took a batch; and notes about processes left out."""
+    trained = [process for process in run.processes if process.header["role"] == ROLE_MAIN and _batches(process)]
+    numbered = [process for process in trained if process.header["rank"] >= 0]
+    mains = _one_a_rank(numbered) if numbered else _side_by_side(trained)
+    notes: list[Note] = []
+    if len(mains) < len(trained):
+        left_out = len(trained) - len(mains)
+        notes.append(
+            ("several-processes", f"{left_out} more processes iterated loaders; only the main ones are analysed.")
+        )
+    return tuple(Rank(number, main, _workers(main, run)) for number, main in enumerate(mains)), tuple(notes)
+
+
+def _batches(process: ProcessRecords) -> int:
+    calls = table(process, "next")
+    return int(((calls["status"] == NEXT_BATCH) & (calls["depth"] <= 0)).sum())
+
+
+def _one_a_rank(processes: Iterable[ProcessRecords]) -> list[ProcessRecords]:
+    """For each rank the process that took most batches: an elastic launcher starts a rank again when it fails."""
+    best: dict[int, ProcessRecords] = {}
+    for process in processes:
+        rank = process.header["rank"]
+        if rank not in best or _batches(process) > _batches(best[rank]):
+            best[rank] = process
+    return [best[rank] for rank in sorted(best)]
+
+
+def _side_by_side(processes: Sequence[ProcessRecords]) -> list[ProcessRecords]:
+    """The process that took most batches, and those that took about as many at the same time."""
+    if not processes:
+        return []
+    leader = max(processes, key=_batches)
+    begin, end = _span(leader)
+    same = [
+        process
+        for process in processes
+        if _batches(process) >= _SAME_WORK * _batches(leader)
+        and min(end, _span(process)[1]) - max(begin, _span(process)[0]) >= _SAME_WORK * (end - begin)
+    ]
+    return sorted(same, key=lambda process: (process.header["opened_ns"], process.pid))
+
+
+def _span(process: ProcessRecords) -> tuple[int, int]:
+    calls = table(process, "next")
+    return int(calls["begin_ns"].min()), int(calls["end_ns"].max())
+
+
+def _workers(main: ProcessRecords, run: Run) -> tuple[WorkerLife, ...]:
+    """Workers by pid; of several processes that had one pid in turn, the first that opened its file after the start."""
+    files: dict[int, list[ProcessRecords]] = {}
+    for process in run.processes:
+        if process.header["role"] == ROLE_WORKER:
+            files.setdefault(process.pid, []).append(process)
+    lives = []
+    for row in table(main, "worker_started").itertuples(index=False):
+        later = [process for process in files.get(row.pid, ()) if process.header["opened_ns"] >= row.begin_ns]
+        process = min(later, key=lambda process: process.header["opened_ns"], default=None)
+        lives.append(WorkerLife(row.iterator, row.worker, row.pid, row.begin_ns, row.end_ns, process))
+    return tuple(lives)

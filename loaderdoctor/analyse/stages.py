@@ -1,0 +1,161 @@
+"""What a batch's time goes to: the named stages, what is left of the samples, collate, sending, receiving, pinning."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from loaderdoctor.analyse import stats
+from loaderdoctor.analyse.frames import NS, table
+from loaderdoctor.analyse.signals import HotFunction, Stage
+from loaderdoctor.values import Measured, Missing, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from loaderdoctor.analyse.ranks import Rank
+    from loaderdoctor.analyse.timeline import Timeline
+
+WORKER, MAIN, PIN_THREAD = "worker", "main", "pin-thread"
+STAGES = ("read", "decode", "transform")  # what the probe names, as "stage:what"
+LEAST_SECONDS = 1e-7  # a batch; what is below is the clock's own time
+MOST_HOT = 12  # functions: a table that a person reads
+LEAST_HOT_SHARE = 0.01
+_NO_CPU = Missing("no-stage-cpu", "Only the wall time of this stage was recorded.")
+
+
+def stages_of(made: pd.DataFrame, named: pd.DataFrame, *, in_workers: bool) -> tuple[Stage, ...]:
+    """The stages of one loader's batches in the order in which a batch passes them; those without a record are left out."""
+    where = WORKER if in_workers else MAIN
+    stages = [_named(named, name, where) for name in STAGES]
+    inside = sum(_seconds(stage) for stage in stages if stage)
+    stages.insert(0, _rest(made, inside, where))
+    stages.append(_timed(made, "collate", "collate_ns", where))
+    stages.append(_timed(made, "send", "pickle_ns", where))
+    stages.append(_timed(made, "receive", "receive_ns", MAIN))
+    stages.append(_timed(made, "pin", "pin_ns", PIN_THREAD if in_workers else MAIN, "pin_cpu_ns"))
+    return tuple(stage for stage in stages if stage)
+
+
+def _seconds(stage: Stage) -> float:
+    return stage.seconds_per_batch.value if isinstance(stage.seconds_per_batch, Measured) else 0.0
+
+
+def _rest(made: pd.DataFrame, inside_s: float, where: str) -> Stage | None:
+    """The samples' time that no named stage has: the data set's own code, and what cannot be wrapped."""
+    items_ns = made["items_ns"].dropna()
+    if len(items_ns) == 0:
+        return None
+    whole = stats.mean(items_ns / NS, "s")
+    if whole.value - inside_s < LEAST_SECONDS:
+        return None
+    low, high = max(0.0, whole.low - inside_s), max(0.0, whole.high - inside_s)
+    return Stage("sample", Measured(whole.value - inside_s, low, high, whole.n, "s"), _NO_CPU, where)
+
+
+def _timed(made: pd.DataFrame, name: str, column: str, where: str, cpu: str | None = None) -> Stage | None:
+    known = made[made[column] > 0]
+    if len(known) == 0:
+        return None
+    cpu_share: Value = stats.ratio(known[cpu], known[column], "share") if cpu else _NO_CPU
+    return Stage(name, stats.mean(known[column] / NS, "s"), cpu_share, where)
+
+
+def _named(named: pd.DataFrame, name: str, where: str) -> Stage | None:
+    """A stage from the sums that each process wrote about once a second, over the batches it made meanwhile."""
+    own = named[named["stage"] == name]
+    if own["self_ns"].sum() <= 0:
+        return None
+    # A period in which the stage did not run, such as one of the other data set, counts as well.
+    periods = named.groupby(["pid", "at_ns"])["batches"].first().rename("batches").to_frame()
+    periods = periods.join(own.groupby(["pid", "at_ns"])[["self_ns", "self_cpu_ns"]].sum()).fillna(0.0)
+    if periods["batches"].sum() <= 0:
+        return None
+    per_batch = stats.ratio(periods["self_ns"] / NS, periods["batches"], "s")
+    return Stage(name, per_batch, stats.ratio(periods["self_cpu_ns"], periods["self_ns"], "share"), where)
+
+
+def named_stages(rank: Rank, timeline: Timeline, made: pd.DataFrame) -> pd.DataFrame:
+    """The probe's stage records: pid, loader, stage, at_ns, self_ns, self_cpu_ns, and the batches made in that period."""
+    frames = []
+    for pid, loader, rows, texts in _records(rank, timeline, "stage"):
+        names = rows["name_text"].map(texts).fillna("").str.partition(":")[0]
+        begun_ns = np.sort(made.loc[made["pid"] == pid, "begin_ns"].to_numpy())
+        at_ns = np.unique(rows["at_ns"])
+        batches = dict(zip(at_ns, np.diff(np.searchsorted(begun_ns, at_ns), prepend=0), strict=True))
+        frames.append(rows.assign(pid=pid, loader=loader, stage=names, batches=rows["at_ns"].map(batches)))
+    columns = ["pid", "loader", "stage", "at_ns", "self_ns", "self_cpu_ns", "batches"]
+    return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
+
+
+def stacks(rank: Rank, timeline: Timeline) -> pd.DataFrame:
+    """The probe's stack records by innermost frame: loader, function, file, line, cpu_ns, samples, blocked_ns."""
+    found: list[tuple[int, str, str, int, int, int, int]] = []
+    for _, loaders, rows, texts in _records(rank, timeline, "stack"):
+        frames = {number: _innermost(text) for number, text in texts.items()}
+        for loader, row in zip(loaders, rows.itertuples(index=False), strict=True):
+            frame = frames.get(row.stack_text)
+            if frame:
+                found.append((loader, *frame, row.cpu_ns, row.samples, row.blocked_ns))
+    return pd.DataFrame(found, columns=["loader", "function", "file", "line", "cpu_ns", "samples", "blocked_ns"])
+
+
+def hot_functions(found: pd.DataFrame) -> tuple[HotFunction, ...]:
+    """The functions in which one loader's batches take their CPU time, themselves, the hottest first."""
+    whole_ns = float(found["cpu_ns"].sum())
+    if whole_ns <= 0:
+        return ()
+    samples = int(found["samples"].sum())
+    by_line = found.sort_values("cpu_ns", ascending=False, kind="stable")
+    functions = by_line.groupby(["function", "file"], sort=False).agg(line=("line", "first"), cpu_ns=("cpu_ns", "sum"))
+    hottest = functions.sort_values("cpu_ns", ascending=False, kind="stable").head(MOST_HOT)
+    return tuple(
+        HotFunction(function, file, int(row.line), _proportion(row.cpu_ns / whole_ns, samples))
+        for (function, file), row in zip(hottest.index, hottest.itertuples(), strict=True)
+        if row.cpu_ns >= LEAST_HOT_SHARE * whole_ns
+    )
+
+
+def _proportion(share: float, n: int) -> Measured:
+    """A share that n samples show, with Wilson's interval."""
+    z2 = 1.96**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = (z2 * (share * (1 - share) / n + z2 / (4 * n * n))) ** 0.5 / (1 + z2 / n)
+    return Measured(share, max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half)), n, "share")
+
+
+def _innermost(text: str) -> tuple[str, str, int] | None:
+    frames = json.loads(text) if text.startswith("[[") else []
+    return (str(frames[0][0]), str(frames[0][1]), int(frames[0][2])) if frames else None
+
+
+def _records(
+    rank: Rank, timeline: Timeline, kind: str
+) -> Iterable[tuple[int, pd.Series[int], pd.DataFrame, dict[int, str]]]:
+    """(pid, loader of each row, rows, texts) of each process.  A worker's rows are its loader's.
+
+    Rows of the main process are those of the loader that made a batch last when they were written, about once a second.
+    """
+    of_iterator = dict(zip(timeline.loops["iterator"], timeline.loops["loader"], strict=True))
+    for life in rank.workers:
+        if life.process is not None and kind in life.process.tables:
+            rows = table(life.process, kind)
+            loader = pd.Series(of_iterator.get(life.iterator, -1), index=rows.index)
+            yield life.pid, loader, rows, dict(life.process.texts)
+    rows = table(rank.main, kind)
+    if len(rows):
+        rows = rows.sort_values("at_ns", kind="stable")
+        made = in_main(rank, timeline)
+        place = np.searchsorted(made["begin_ns"], rows["at_ns"]) - 1
+        loader = pd.Series(made["loader"].to_numpy()[place] if len(made) else -1, index=rows.index)
+        yield rank.main.pid, loader, rows, dict(rank.main.texts)
+
+
+def in_main(rank: Rank, timeline: Timeline) -> pd.DataFrame:
+    """begin_ns and loader of the batches made in the main process."""
+    fetches = table(rank.main, "fetch")[["iterator", "begin_ns"]].sort_values("begin_ns")
+    of_iterator = timeline.loops.drop_duplicates("iterator").set_index("iterator")["loader"]
+    return fetches.assign(loader=fetches["iterator"].map(of_iterator)).dropna().astype({"loader": np.int64})

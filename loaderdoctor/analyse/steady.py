@@ -1,0 +1,101 @@
+"""The steady steps of the main training loader, and what they consist of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from loaderdoctor.analyse import stats
+from loaderdoctor.analyse.exposure import DEVICE
+from loaderdoctor.analyse.frames import NS
+from loaderdoctor.analyse.loaders import TRAIN
+from loaderdoctor.analyse.signals import StepSignals
+from loaderdoctor.values import Measured, Missing, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from loaderdoctor.analyse.loaders import Loader
+
+WARM_UP, FIRST_OF_EPOCH, OTHER_LOOP = "warm-up", "first-of-epoch", "other-loop"
+NO_STEPS = Missing("no-steady-steps", "No step after warm-up was free of epoch starts and evaluations.")
+
+
+def steady_of(steps: pd.DataFrame, main: Loader, roles: Mapping[int, str]) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The steady steps, and how many steps were left out for which reason.
+
+    A step counts for the first reason that holds.  They get span_ns, from request to request, and inside_ns: waits for other
+    training loaders in between.
+    """
+    own = steps[steps["loader"].isin(main.numbers)]
+    others = steps[~steps["loader"].isin(main.numbers)].sort_values("begin_ns")
+    evaluations = others[others["loader"].map(roles) != TRAIN]
+    own = own.assign(
+        span_ns=own["end_ns"] - own["begin_ns"],
+        inside_ns=_sum_within(own, others[others["loader"].map(roles) == TRAIN]),
+        evaluated=_count_within(own, evaluations),
+    )
+    excluded: dict[str, int] = {}
+    for reason, out in (
+        (WARM_UP, lambda rest: ~rest["measured"]),
+        (FIRST_OF_EPOCH, lambda rest: rest["is_first"]),
+        (OTHER_LOOP, lambda rest: rest["evaluated"] > 0),
+    ):
+        left_out = out(own).astype(bool)
+        if left_out.any():
+            excluded[reason] = int(left_out.sum())
+        own = own[~left_out]
+    return own, excluded
+
+
+def step_signals(
+    steady: pd.DataFrame, excluded: Mapping[str, int], samples: float | None, clock: str, *, copies_known: bool
+) -> StepSignals:
+    """The partition of the steady steps; `samples` is the mean size of a batch, None where that is not known."""
+    if len(steady) == 0:
+        values = dict.fromkeys(
+            "median_s samples_per_s data_wait_share h2d_share compute_share other_share".split(), NO_STEPS
+        )
+        return StepSignals(count=0, excluded=excluded, **values)
+    # A step that the device's clock did not tell of is as long on the host's: over many steps the two agree.
+    span_ns = steady["device_step_ns"].fillna(steady["span_ns"]) if clock == DEVICE else steady["span_ns"].astype(float)
+    wait_ns = np.minimum(steady["exposed_ns"] + steady["inside_ns"], span_ns)
+    copy_ns = np.minimum(steady["copy_ns"], span_ns - wait_ns)
+    compute_ns = span_ns - wait_ns - copy_ns
+    return StepSignals(
+        count=len(steady),
+        excluded=excluded,
+        median_s=stats.median(span_ns / NS, "s"),
+        samples_per_s=_rate(samples, span_ns),
+        data_wait_share=stats.ratio(wait_ns, span_ns, "share"),
+        h2d_share=stats.ratio(copy_ns, span_ns, "share") if copies_known else _NO_COPIES,
+        compute_share=stats.ratio(compute_ns, span_ns, "share"),
+        other_share=Measured.exact(0.0, "share", len(steady)),  # steps with anything else in them are left out
+        series=tuple(zip(*((part / NS).tolist() for part in (wait_ns, copy_ns, compute_ns)), strict=True)),
+    )
+
+
+_NO_COPIES = Missing("no-device-clock", "Copies to the device are timed by its own clock, which was not available.")
+
+
+def _rate(samples: float | None, span_ns: pd.Series[float]) -> Value:
+    if samples is None:
+        return Missing("no-batch-size", "How many samples a batch has was not recorded.")
+    return stats.ratio(np.full(len(span_ns), samples), span_ns / NS, "samples/s")
+
+
+def _count_within(own: pd.DataFrame, others: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    begun_ns = others["begin_ns"].to_numpy()
+    return np.searchsorted(begun_ns, own["end_ns"]) - np.searchsorted(begun_ns, own["begin_ns"])
+
+
+def _sum_within(own: pd.DataFrame, others: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    begun_ns = others["begin_ns"].to_numpy()
+    summed = np.concatenate([[0.0], np.cumsum(others["exposed_ns"].to_numpy())])
+    within: np.ndarray[tuple[int], np.dtype[np.float64]] = (
+        summed[np.searchsorted(begun_ns, own["end_ns"])] - summed[np.searchsorted(begun_ns, own["begin_ns"])]
+    )
+    return within

@@ -1,0 +1,95 @@
+"""A loader as it ran, in the form in which predictions replay it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from loaderdoctor.analyse.exposure import DEVICE
+from loaderdoctor.analyse.frames import NS
+from loaderdoctor.analyse.signals import BatchWork, Workload
+from loaderdoctor.analyse.workers import boot_s, private_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from loaderdoctor.analyse.loaders import Loader
+    from loaderdoctor.analyse.ranks import WorkerLife
+
+LEAST_MADE = 0.5  # of the batches must have a record of their making; fewer, and a replay would be made up
+_SYNCED = 0.9  # of the steps in which the host waits for the device: then it never runs ahead
+_PARTS = ["cpu_ns", "disk_ns", "blocked_ns", "run_queue_ns", "pickle_ns", "receive_ns"]
+
+
+def workload_of(
+    loader: Loader, steps: pd.DataFrame, made: pd.DataFrame, lives: Sequence[WorkerLife], cores: float, clock: str
+) -> Workload | None:
+    """The loader's batches in order of delivery; None where too few of them have a record of how they were made.
+
+    `steps` are the loader's own with their exposure and `span_ns`; a batch without a record counts as the mean one.
+    """
+    steps = steps.sort_values("got_ns", kind="stable")
+    batches = steps[["loop", "key"]].merge(made[["loop", "key", *_PARTS]], on=["loop", "key"], how="left")
+    if len(batches) == 0 or batches["cpu_ns"].notna().mean() < LEAST_MADE:
+        return None
+    seconds = batches[_PARTS].astype(float).fillna(batches[_PARTS].mean()).fillna(0.0) / NS
+    epoch = steps["loop"].rank(method="dense").astype(int).to_numpy() - 1
+    ordinal = steps.groupby("loop").cumcount().to_numpy()
+    work = tuple(
+        BatchWork(*parts, epoch=int(e), ordinal=int(k))
+        for *parts, e, k in zip(*(seconds[name].tolist() for name in _PARTS), epoch, ordinal, strict=True)
+    )
+    compute_s = ((steps["end_ns"] - steps["got_ns"]) / NS).tolist()
+    boots = [boot for life in lives if (boot := boot_s(life, life.started_ns)) is not None]
+    on_device = clock == DEVICE
+    return Workload(
+        loader=loader.id,
+        settings=loader.settings,
+        batches=work,
+        compute_s=tuple(compute_s),
+        waits_s=tuple((steps["exposed_ns"] / NS).tolist()),
+        epoch_overhead_s=_overheads(steps, seconds),
+        worker_start_s=float(np.median(boots)) if boots else 0.0,
+        cores=cores,
+        compute_cpu_share=1.0,  # the probe does not read the thread's CPU time outside next(): assume it works
+        measured_from=int((~steps["measured"]).sum()),
+        copy_s=float(steps.loc[steps["measured"], "copy_ns"].mean() / NS) if steps["measured"].any() else 0.0,
+        batch_bytes=_batch_bytes(made),
+        worker_rss_bytes=private_bytes(lives),
+        device_s=_device_s(steps) if on_device else (),
+        host_s=tuple(((steps["end_ns"] - steps["got_ns"] - steps["sync_ns"].fillna(0)).clip(lower=0) / NS).tolist())
+        if on_device
+        else (),
+        run_ahead_steps=0 if on_device and _is_synced(steps) else None,
+    )
+
+
+def _overheads(steps: pd.DataFrame, seconds: pd.DataFrame) -> tuple[float, ...]:
+    """For each epoch what its gap has beyond the making and the hand-over of its first batch."""
+    first = steps["is_first"].to_numpy()
+    gap_s = steps.loc[first, "wait_ns"].to_numpy() / NS
+    own_s = seconds[first].sum(axis=1).to_numpy()
+    return tuple(np.maximum(0.0, gap_s - own_s).tolist())
+
+
+def _batch_bytes(made: pd.DataFrame) -> int | None:
+    for column in ("payload_bytes", "pin_bytes"):
+        known = made[column].dropna()
+        if len(known):
+            return int(known.median())
+    return None
+
+
+def _device_s(steps: pd.DataFrame) -> tuple[float, ...]:
+    """The device's own work of each step: what is left of the step without waits and copies."""
+    span_ns = steps["device_step_ns"].fillna(steps["span_ns"] - steps["build_ns"])
+    work_ns = span_ns - (steps["exposed_ns"] - steps["build_ns"].where(steps["drained"] > 0, 0.0)) - steps["copy_ns"]
+    return tuple((work_ns.clip(lower=0) / NS).tolist())
+
+
+def _is_synced(steps: pd.DataFrame) -> bool:
+    told = steps["syncs"].dropna()
+    return len(told) > 0 and bool((told > 0).mean() >= _SYNCED)
