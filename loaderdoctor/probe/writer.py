@@ -127,7 +127,9 @@ class Writer:
     def _start_file(self) -> int:
         """Open this process's file; -1 where there can be none."""
         pid = os.getpid()
-        self._numbers, self._bytes, self.lost = {}, 0, 0
+        self._numbers, self._bytes = {}, 0
+        if self._descriptors:  # a fork: what its parent lost is the parent's
+            self.lost = 0
         self._capped = self._ended = False
         if self._closed:
             return -1

@@ -179,7 +179,7 @@ def test_a_wrapped_function_can_still_be_scripted(tmp_path):
     )
     sys.path.insert(0, str(tmp_path))
     try:
-        import scripted_io  # noqa: PLC0415 - it exists from here on
+        import scripted_io
 
         wrapped = timed(scripted_io.read_image, lambda _: "decode:it")
         assert torch.equal(torch.jit.script(wrapped)(torch.ones(2)), torch.full((2,), 2.0))
@@ -216,7 +216,7 @@ def importable(tmp_path, monkeypatch, source):
     (tmp_path / "fake_torchvision.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "fake_torchvision", raising=False)
-    import fake_torchvision  # noqa: PLC0415 - it exists from here on
+    import fake_torchvision
 
     return fake_torchvision
 

@@ -1,0 +1,91 @@
+"""When --steps and --seconds end a script, and how."""
+
+from __future__ import annotations
+
+import pytest
+from probing import main_of, run
+
+from loaderdoctor.probe.stop import NS, WHY_SECONDS, WHY_STEPS, StopRule
+
+TRAIN, EVAL = 1, 2
+
+
+def batches_until(rule, drawing, most=1000):
+    """Batches given until the rule ends the script; a drawing repeats: t a training step, a one of accumulation, e eval."""
+    for count in range(most):
+        if rule.due(0) is not None:
+            return count
+        kind = drawing[count % len(drawing)]
+        rule.delivered(EVAL if kind == "e" else TRAIN, 0)
+        if kind == "t":
+            rule.stepped()
+    return None
+
+
+@pytest.mark.parametrize(
+    ("steps", "drawing", "batches"),
+    [
+        (9, "t", 9 + 3),  # a short run warms up for three steps
+        (90, "t", 90 + 10),  # a longer one for a tenth of all
+        (100, "t", 100 + 12),
+        (9, "e", 9 + 3),  # nothing trains: every batch counts
+        (9, "te", 2 * (9 + 3) - 1),  # evaluation does not count
+        (9, "aaat", 9 + 3),  # accumulated batches are steps of the training loader
+        (None, "t", None),
+    ],
+)
+def test_steps_are_those_of_training_after_warm_up(steps, drawing, batches):
+    assert batches_until(StopRule(steps, None), drawing) == batches
+
+
+def test_seconds_count_from_the_first_batch():
+    rule = StopRule(None, 2.5)
+    assert rule.due(100 * NS) is None
+    rule.delivered(TRAIN, 100 * NS)
+    assert rule.due(102 * NS) is None
+    assert rule.due(102 * NS + NS // 2) == WHY_SECONDS
+
+
+SCRIPT = """
+import atexit, sys, torch
+from torch.utils.data import DataLoader, TensorDataset
+
+atexit.register(lambda: print("atexit"))
+data = TensorDataset(torch.randn(1000, 2))
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+with torch.no_grad():
+    for _ in DataLoader(data, batch_size=10):
+        pass
+steps = 0
+try:
+    for _ in range(100):
+        for (x,) in DataLoader(data, batch_size=100, num_workers=int(sys.argv[1])):
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+            steps += 1
+except Exception:
+    print("an Exception")
+finally:
+    print(steps)
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_the_script_ends_as_by_its_own_exit(tmp_path, workers):
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    ended = run(script, tmp_path, workers, LOADERDOCTOR_STEPS="18")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines() == [str(18 + 3), "atexit"]
+    assert [row["why"] for row in main_of(tmp_path).of("end")] == [WHY_STEPS]
+
+
+def test_seconds_end_it_too(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    ended = run(script, tmp_path, "0", LOADERDOCTOR_SECONDS="0")
+    assert ended.returncode == 0
+    assert [row["why"] for row in main_of(tmp_path).of("end")] == [WHY_SECONDS]
+    assert [row["status"] for row in main_of(tmp_path).of("next")] == [0, 1]

@@ -1,0 +1,45 @@
+"""A script does the same with the probe as without: what it prints, draws, trains and warns."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from probing import main_of, run, workers_of
+
+SCRIPTS = Path(__file__).parent / "scripts"
+NUMBERS_OF_THE_RUN = re.compile(r"0x[0-9a-f]+|pid\(s\) [\d, ]+")
+
+
+def masked(text):
+    return NUMBERS_OF_THE_RUN.sub("*", text)
+
+
+def warnings_of(process):
+    # torch's handler of a crash in a worker ends its line with a NUL
+    return [line.strip("\0") for line in masked(process.stderr).splitlines() if "Warning" in line]
+
+
+@pytest.mark.slow
+def test_odd_scripts_do_the_same_and_warn_of_the_same_lines(tmp_path):
+    native = run(SCRIPTS / "edges.py")
+    probed = run(SCRIPTS / "edges.py", tmp_path)
+    assert masked(probed.stdout) == masked(native.stdout)
+    assert warnings_of(probed) == warnings_of(native)
+    assert len(warnings_of(native)) > 5
+    assert len(workers_of(tmp_path)) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_batches_generators_and_parameters_are_the_same_to_the_bit(tmp_path, method):
+    native = run(SCRIPTS / "digests.py", None, method)
+    probed = run(SCRIPTS / "digests.py", tmp_path, method)
+    assert probed.stdout == native.stdout
+    assert len(native.stdout.splitlines()) == 8
+    starts = {row["start_method"] for row in main_of(tmp_path).of("worker_started")}
+    assert starts == {("fork", "spawn", "forkserver").index(method)}
+    assert {"worker_ready", "fetch", "busy", "send"} <= set().union(
+        *(worker.kinds() for worker in workers_of(tmp_path))
+    )
