@@ -15,6 +15,7 @@ class Recorder:
     def __init__(self):
         self.rows = []
         self.texts = []
+        self.notes = []
 
     def put(self, kind, *fields):
         self.rows.append((KINDS[kind][0], dict(zip(KINDS[kind][1], fields, strict=True))))
@@ -22,6 +23,9 @@ class Recorder:
     def text(self, text):
         self.texts.append(text)
         return len(self.texts) - 1
+
+    def note(self, slug, sentence):
+        self.notes.append((slug, sentence))
 
     def rows_of(self, name):
         return [row for kind, row in self.rows if kind == name]

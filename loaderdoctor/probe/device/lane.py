@@ -234,8 +234,8 @@ class Lane:
             self._free.append(step.end)
 
     def _write_unfinished(self, step: Step) -> None:
-        if not self._backend.done(step.marks[step.got_mark]):
-            # the stream has not come to the end of next() even now: it had work all along
+        if not self._backend.done(step.marks[0]):
+            # the stream has not come to the request even now: it had work all through next()
             step.copies.write(self._writer, step.iterator, step.ordinal, self.index, UNKNOWN)
             self._put(step, METHOD_WITNESS, 0, 0, 0, UNKNOWN, UNKNOWN, drained=False)
         elif self._backend.done(step.marks[-1]) and all(self._backend.done(end) for _, end in step.aside):
