@@ -20,7 +20,7 @@ HOMES = {
     "psutil": ("sample",),
     "pynvml": ("sample", "cli.check"),  # the check asks whether it loads
     "jinja2": ("report",),
-    "weasyprint": ("report.pdf",),
+    "weasyprint": ("report.pdf", "cli.check"),  # the same
     "rich": ("report.terminal", "cli"),
     "click": ("cli",),
     "PIL": ("demo",),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 GIB = 1 << 30
 MIB = 1 << 20
-PACKAGES = ("torch", "numpy", "pandas", "psutil", "jinja2", "weasyprint", "click", "rich", "nvidia-ml-py")
+PACKAGES = ("torch", "numpy", "pandas", "psutil", "jinja2", "click", "rich", "nvidia-ml-py")
 
 
 def _bytes(value: Any) -> str:
@@ -65,8 +65,10 @@ def check() -> None:
 def _machine(facts: Mapping[str, Any]) -> Iterator[Row]:
     missing = facts.get("missing", {})
     for key, (name, reading) in MACHINE.items():
-        if key in facts:
+        if facts.get(key) is not None:
             yield name, reading(facts[key])
+        elif key in facts:
+            yield name, "unlimited" if key.startswith("ulimit_") else "none"
         elif key in missing:
             yield name, f"none: {missing[key]}"
 
@@ -101,6 +103,10 @@ def _gpus() -> str:
 
 
 def _pdf() -> str:
-    from loaderdoctor.report import pdf
+    try:
+        import weasyprint
+    except (ImportError, OSError):  # it loads Pango as it is imported
+        from loaderdoctor.report.words import Words
 
-    return pdf.missing_libraries() or "can be written"
+        return Words("en")("pdf.libraries-missing")
+    return f"can be written, by WeasyPrint {weasyprint.__version__}"

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-FORMATS = ("html", "pdf", "json", "md")
-
 
 def formats(*, no_pdf: bool) -> tuple[str, ...]:
     """The reports that a run gets."""

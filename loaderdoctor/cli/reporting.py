@@ -34,14 +34,13 @@ def complain(error: LoaderDoctorError) -> None:
 def report_on(run_dir: Path, directory: Path, formats: Sequence[str], lang: str) -> Diagnosed:
     """Diagnose a run, write its reports into the directory, and sum up on stderr.
 
-    LoaderDoctorError where there is no run to read, or `output-unusable`.
+    LoaderDoctorError where there is no run to read, for formats that there are not, or `output-unusable`.
     """
     from loaderdoctor import pipeline, report
     from loaderdoctor.report import terminal
 
     done = pipeline.diagnose(run_dir)
     try:
-        directory.mkdir(parents=True, exist_ok=True)
         written = report.write(done.run, done.signals, done.diagnosis, directory, formats, lang)
     except OSError as error:
         sentence = f"{directory} cannot be written: {error.strerror}."

@@ -34,7 +34,10 @@ def make(output: str | None, name: str, started: datetime) -> tuple[Path, str | 
 def unmake(path: Path) -> None:
     """Take back a run directory in which nothing ran; what else lies in the folder stays."""
     (path / "run.json").unlink(missing_ok=True)
-    for folder in (path / "records", path / "samples", path):
+    made = [path / "records", path / "samples", path]
+    if path.parent.name == RUNS:
+        made.append(path.parent)
+    for folder in made:
         with suppress(OSError):  # not empty: somebody else's
             folder.rmdir()
 

@@ -8,9 +8,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
+
+from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.launch import directory
 
 BOOTSTRAP = Path(__file__).parents[2] / "loaderdoctor" / "launch" / "bootstrap"
 OLD_PYTHONS = ("python2.7", "python3.6", "python3.7", "python3.8", "python3.9")
@@ -59,6 +63,12 @@ def test_arguments_arrive_byte_for_byte(arguments, script):
     name = script("import sys; print(sys.argv, sys.orig_argv[1:])")
     alone, under = both([name, *arguments])
     assert under.stdout == alone.stdout
+
+
+def test_arguments_that_are_no_text_arrive_too(script):
+    alone, under = both([script("import os, sys; print(os.fsencode(sys.argv[1]))"), b"\xff\xfe"])
+    assert under.stdout == alone.stdout
+    assert under.returncode == 0
 
 
 def test_a_module_and_its_arguments(script):
@@ -162,8 +172,7 @@ def test_a_signal_to_the_tool_reaches_the_script(script):
 def test_ctrl_c_reaches_the_script_once_and_the_run_is_kept(script):
     name = script(
         "import time\n"
-        "print('ready', flush=True)\n"
-        "try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('stopped')\n    time.sleep(0.2)\n    raise"
+        "try:\n    print('ready', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('stopped')\n    time.sleep(0.2)\n    raise"
     )
     process = subprocess.Popen(
         tool("-o", "run", name), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
@@ -186,16 +195,55 @@ def test_a_killed_tool_leaves_a_run_that_says_so(script):
     assert meta()["ended_ns"] is None
 
 
-def test_where_the_working_directory_cannot_be_written_the_run_goes_elsewhere(script):
+def test_where_the_working_directory_cannot_be_written_the_run_goes_elsewhere(script, monkeypatch, tmp_path):
     script("print('here')")
     Path("loaderdoctor-runs").write_text("a file where the folder should be")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     under = subprocess.run(tool("train.py"), capture_output=True, check=False)
-    assert under.stdout == b"here\n"
-    assert under.returncode == 0
-    assert str(Path(tempfile.gettempdir()) / "loaderdoctor-runs") in under.stderr.decode()
+    assert (under.stdout, under.returncode) == (b"here\n", 0)
+    (run,) = temporary.glob("loaderdoctor-train-*")
+    assert "run-kept-elsewhere" in [note["slug"] for note in json.loads((run / "run.json").read_text())["notes"]]
+
+
+def test_nowhere_to_keep_a_run_is_one_sentence(script, monkeypatch):
+    script("print('never started')")
+    Path("loaderdoctor-runs").write_text("a file where the folder should be")
+    monkeypatch.setattr(tempfile, "tempdir", "/proc/nowhere")
+    with pytest.raises(LoaderDoctorError, match="temporary") as caught:
+        directory.make(None, "train", datetime(2026, 1, 2, tzinfo=timezone.utc))
+    assert caught.value.slug == "output-unusable"
+
+
+def test_runs_of_the_same_second_lie_side_by_side(script):
+    script("")
+    second = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+    made = [directory.make(None, "train", second)[0].name for _ in range(3)]
+    assert made == ["train-20260102T030405Z", "train-20260102T030405Z-2", "train-20260102T030405Z-3"]
+
+
+MOVES_THE_RUN = """
+import glob, os, time
+while not glob.glob("run/samples/*.jsonl"):
+    time.sleep(0.01)
+os.rename("run", "moved")
+print("done")
+raise SystemExit(6)
+"""
+
+
+def test_a_run_directory_that_disappears_costs_the_report_and_nothing_else(script):
+    under = subprocess.run(tool("-o", "run", script(MOVES_THE_RUN)), capture_output=True, check=False, timeout=WAIT_S)
+    assert (under.stdout, under.returncode) == (b"done\n", 6)
+    assert b"Traceback" not in under.stderr
+    assert b"[run-incomplete]" in under.stderr
 
 
 MISTAKES = {
+    ("-m",): "command-missing",
+    (): "command-missing",
+    ("-o", "/proc/nowhere", "train.py"): "output-unusable",
     ("gone.py",): "script-missing",
     ("folder",): "script-is-a-folder",
     ("--", "no-such-command"): "command-not-started",
@@ -212,7 +260,8 @@ def test_a_mistake_is_one_sentence(words, script):
     assert under.returncode == 2
     assert len(lines) == 1
     assert lines[0].startswith("loaderdoctor: ")
-    assert MISTAKES[words] in lines[0]
+    assert lines[0].endswith(f"[{MISTAKES[words]}]")
+    assert sorted(path.name for path in Path().rglob("*")) == ["folder", "train.py"]
 
 
 def test_a_run_is_not_written_over(script):
