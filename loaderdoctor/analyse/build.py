@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse import starved
 from loaderdoctor.analyse.around import disk_signals, machine_signals
-from loaderdoctor.analyse.device import CPU, device_signals, kind_of
+from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.loaders import Loader, loaders_of
 from loaderdoctor.analyse.phases import phases_of
 from loaderdoctor.analyse.ranks import Rank, ranks_of
-from loaderdoctor.analyse.signals import DeviceSignals, Phase, Signals, StepSignals
+from loaderdoctor.analyse.signals import Phase, Signals, StepSignals
 from loaderdoctor.analyse.stages import named_stages, stacks
-from loaderdoctor.analyse.steady import steady_of, step_signals
+from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals
 from loaderdoctor.analyse.timeline import Timeline, timeline_of
 from loaderdoctor.analyse.work import made_of
 from loaderdoctor.probe.layout import ROLE_MAIN, UNKNOWN
@@ -220,11 +220,6 @@ def _timeline_notes(one: _Analysed) -> list[Note]:
 
 def _without_loaders(run: Run, notes: tuple[Note, ...]) -> Signals:
     """All that can be said of a run that never took a batch."""
-    names = "median_s samples_per_s data_wait_share h2d_share compute_share other_share".split()
-    of_device = (
-        "hidden_wait_share copy_share copy_bytes_per_step pinned_share blocking_share copy_bandwidth drained_share "
-        "sync_share syncs_per_step pin_busy_share host_allocations_per_step"
-    ).split()
     ended_ns = run.meta.ended_ns
     seconds = (ended_ns - run.meta.started_ns) / NS if ended_ns is not None else 0.0
     ranks = {process.header["rank"] for process in run.processes if process.header["role"] == ROLE_MAIN} - {UNKNOWN}
@@ -233,10 +228,10 @@ def _without_loaders(run: Run, notes: tuple[Note, ...]) -> Signals:
         starved_share=NO_LOADER,
         measured_s=0.0,
         warm_up_steps=0,
-        steps=StepSignals(count=0, excluded={}, **dict.fromkeys(names, NO_LOADER)),
+        steps=no_steps(NO_LOADER, {}),
         phases=(Phase("start-up", seconds, 1.0, 0.0),) if seconds > 0 else (),
         loaders=(),
-        device=DeviceSignals(kind=CPU, clock=HOST, **dict.fromkeys(of_device, NO_LOADER)),
+        device=no_device(NO_LOADER),
         machine=machine_signals(run),
         ranks=max(1, len(ranks)),
         rank_shares=(),

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.analyse import stats
-from loaderdoctor.analyse.exposure import DEVICE
+from loaderdoctor.analyse.exposure import DEVICE, HOST
 from loaderdoctor.analyse.frames import NS, in_loop, table
 from loaderdoctor.analyse.shares import mean_of, share
 from loaderdoctor.analyse.signals import DeviceSignals
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from loaderdoctor.record.run import ProcessRecords
 
 CPU = "cpu"
+_READINGS = 2  # of a counter make a rate
 _NO_DEVICE = Missing("no-device", "The run used no device but the CPU.")
 _NO_CLOCK = Missing("no-device-clock", "The device's own clock was not available, only the host's.")
 _NO_COPIES = Missing("no-copies", "No copy of a batch to the device was seen.")
@@ -67,6 +68,25 @@ def device_signals(main: ProcessRecords, timeline: Timeline, steps: pd.DataFrame
     )
 
 
+def no_device(reason: Missing) -> DeviceSignals:
+    """What is said of the device where no step was measured."""
+    return DeviceSignals(
+        kind=CPU,
+        clock=HOST,
+        hidden_wait_share=reason,
+        copy_share=reason,
+        copy_bytes_per_step=reason,
+        pinned_share=reason,
+        blocking_share=reason,
+        copy_bandwidth=reason,
+        drained_share=reason,
+        sync_share=reason,
+        syncs_per_step=reason,
+        pin_busy_share=reason,
+        host_allocations_per_step=reason,
+    )
+
+
 def _or(reason: Missing, kind: str, value: Value) -> Value:
     return reason if kind == CPU else value
 
@@ -107,7 +127,7 @@ def _host_allocations(main: ProcessRecords, timeline: Timeline, steps: int, kind
     """New pinned blocks a step; the counter is read once a second."""
     rows = table(main, "host_memory")
     rows = rows[(rows["at_ns"] >= timeline.from_ns) & (rows["at_ns"] <= timeline.to_ns)].sort_values("at_ns")
-    if kind == CPU or len(rows) < 2 or steps == 0:
+    if kind == CPU or len(rows) < _READINGS or steps == 0:
         return _NO_DEVICE if kind == CPU else _NO_HOST_MEMORY
     seconds = rows["at_ns"].diff().iloc[1:] / NS
     steps_per_s = steps / timeline.measured_s

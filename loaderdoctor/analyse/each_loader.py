@@ -101,8 +101,8 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
             own.assign(span_ns=own["end_ns"] - own["begin_ns"]),
             made,
             lives,
-            recorded.cores,
-            recorded.clock,
+            cores=recorded.cores,
+            clock=recorded.clock,
         ),
     )
 

@@ -27,8 +27,8 @@ def ends_of(calls: pd.DataFrame, loops: pd.DataFrame, main: ProcessRecords) -> T
     """
     loop, begin_ns = calls["loop"].to_numpy(), calls["begin_ns"].to_numpy()
     asker = _first_later_not_above(loop)
-    ends = np.where(asker >= 0, begin_ns[asker], NEVER)
-    left = np.flatnonzero((asker < 0) | (loop[asker] != loop))
+    ends: Times = np.where(asker >= 0, begin_ns[asker], NEVER)
+    left = np.flatnonzero(((asker < 0) | (loop[asker] != loop)) & ~calls["loop"].duplicated(keep="last"))
     if len(left):
         ends[left] = _left(calls.iloc[left], ends[left], loops, main)
     return ends
@@ -57,14 +57,15 @@ def _left(calls: pd.DataFrame, ends: Times, loops: pd.DataFrame, main: ProcessRe
     asked_to_end_ns = np.sort(stops.loc[stops["why"] > 0, "at_ns"].to_numpy())
     exits_ns = np.sort(stops["at_ns"].to_numpy())
     optimized_ns = np.sort(table(main, "optimizer_step")["end_ns"].to_numpy())
-    result = ends.copy()
+    result: Times = ends.copy()
     for place, (iterator, got_ns) in enumerate(zip(calls["iterator"], calls["end_ns"], strict=True)):
         own = np.sort(shutdowns.loc[shutdowns["iterator"] == iterator, "begin_ns"].to_numpy())
         known = min(ends[place], *(_next(times, got_ns) for times in (own, begun_ns, asked_to_end_ns)))
         # After the loop there may be an evaluation by hand, a checkpoint, a plot; the optimizer's step is still in it.
         latest = min(known, _next(exits_ns, got_ns))
-        stepped_ns = optimized_ns[(optimized_ns > got_ns) & (optimized_ns <= latest)]
-        result[place] = stepped_ns[-1] if len(stepped_ns) else known
+        stepped = int(np.searchsorted(optimized_ns, latest, side="right"))
+        is_trained = stepped > 0 and optimized_ns[stepped - 1] > got_ns
+        result[place] = optimized_ns[stepped - 1] if is_trained else known
     return result
 
 

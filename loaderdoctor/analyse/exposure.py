@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from loaderdoctor.analyse.frames import table
 from loaderdoctor.probe.layout import METHOD_WITNESS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from loaderdoctor.analyse.timeline import Timeline
     from loaderdoctor.record.run import ProcessRecords
 

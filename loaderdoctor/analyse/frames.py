@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
 from loaderdoctor.probe.layout import BUILT, KIND_OF, KINDS, UNKNOWN
-from loaderdoctor.record.run import ProcessRecords
+
+if TYPE_CHECKING:
+    from loaderdoctor.record.run import ProcessRecords
 
 NS = 1e9  # a second
 

@@ -43,9 +43,11 @@ def head_of_line(steps: pd.DataFrame, timeline: Timeline, main: ProcessRecords) 
     waits = steps.merge(asked, left_on=["loop", "key"], right_on=["loop", "wanted"], how="left")
     next_ns = (waits["got_ns"] - waits["begin_ns"]).astype(float)
     # A batch that was itself parked is handed over at once, whatever lies beside it.
-    arrived = set(zip(arrivals["loop"], arrivals["batch"], arrivals["wanted"], strict=True))
-    in_turn = [(loop, key, key) in arrived for loop, key in zip(waits["loop"], waits["key"], strict=True)]
-    parked = in_turn & ((waits["parked"].fillna(0) > 0) | (waits["stash"] > 0))
+    in_turn = arrivals[arrivals["batch"] == arrivals["wanted"]].drop_duplicates(["loop", "batch"])
+    waits = waits.merge(
+        in_turn[["loop", "batch"]].rename(columns={"batch": "key"}), on=["loop", "key"], how="left", indicator="turn"
+    )
+    parked = (waits["turn"] == "both") & ((waits["parked"].fillna(0) > 0) | (waits["stash"] > 0))
     if next_ns.sum() <= 0:
         return Missing("no-waits", "The loader never waited.")
     return stats.ratio(next_ns.where(parked, 0.0), next_ns, "share")

@@ -99,6 +99,6 @@ def _workers(main: ProcessRecords, run: Run) -> tuple[WorkerLife, ...]:
     lives = []
     for row in table(main, "worker_started").itertuples(index=False):
         later = [process for process in files.get(row.pid, ()) if process.header["opened_ns"] >= row.begin_ns]
-        process = min(later, key=lambda process: process.header["opened_ns"], default=None)
-        lives.append(WorkerLife(row.iterator, row.worker, row.pid, row.begin_ns, row.end_ns, process))
+        first = min(later, key=lambda process: process.header["opened_ns"], default=None)
+        lives.append(WorkerLife(row.iterator, row.worker, row.pid, row.begin_ns, row.end_ns, first))
     return tuple(lives)

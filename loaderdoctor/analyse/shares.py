@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse import stats
-from loaderdoctor.values import Missing
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from loaderdoctor.values import Value
+    from loaderdoctor.values import Missing, Value
 
 NS = 1e9
 

@@ -14,6 +14,8 @@ from loaderdoctor.values import Measured, Missing, Value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy.typing as npt
+
 NO_STEPS = Missing("no-measured-steps", "No step ended after warm-up.")
 BACKGROUND = Missing(
     "background-consumer",
@@ -51,9 +53,7 @@ def _share(value: float) -> float:
     return min(1.0, max(0.0, value))
 
 
-def _longest(
-    ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]], column: str
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _longest(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]], column: str) -> npt.NDArray[np.float64]:
     """The longest exposed wait and copy of each step of the first rank over all ranks.
 
     Training and evaluation steps are counted apart: an evaluation that only one rank runs shifts nothing.
@@ -70,4 +70,5 @@ def _longest(
     for frame in frames[1:]:
         other = longest.merge(frame, on=["role", "place"], how="left", suffixes=("", "_other"))["wait_ns_other"]
         longest["wait_ns"] = np.fmax(longest["wait_ns"], other.to_numpy())
-    return longest["wait_ns"].to_numpy(dtype=float)
+    waits: npt.NDArray[np.float64] = longest["wait_ns"].to_numpy(dtype=float)
+    return waits

@@ -39,7 +39,9 @@ def ratio(
     drawn = sum(_resampled(above[of_kind == kind], below[of_kind == kind], best, dice) for kind in np.unique(of_kind))
     drawn_above, drawn_below = np.asarray(drawn)
     positive = drawn_below > 0
-    low, high = np.percentile(drawn_above[positive] / drawn_below[positive], [2.5, 97.5]) if positive.any() else (best,) * 2
+    low, high = (
+        np.percentile(drawn_above[positive] / drawn_below[positive], [2.5, 97.5]) if positive.any() else (best,) * 2
+    )
     return Measured(best, min(best, float(low)), max(best, float(high)), n, unit)
 
 
@@ -92,4 +94,5 @@ def _resampled(above: Series, below: Series, best: float, dice: np.random.Genera
 
 def _block_sums(series: Series, length: int) -> Series:
     sums = np.concatenate([[0.0], np.cumsum(np.concatenate([series, series[: length - 1]]))])
-    return sums[length:] - sums[:-length]
+    blocks: Series = sums[length:] - sums[:-length]
+    return blocks

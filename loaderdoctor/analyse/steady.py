@@ -16,11 +16,13 @@ from loaderdoctor.values import Measured, Missing, Value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy.typing as npt
     import pandas as pd
 
     from loaderdoctor.analyse.loaders import Loader
 
 WARM_UP, FIRST_OF_EPOCH, OTHER_LOOP = "warm-up", "first-of-epoch", "other-loop"
+_NO_COPIES = Missing("no-device-clock", "Copies to the device are timed by its own clock, which was not available.")
 NO_STEPS = Missing("no-steady-steps", "No step after warm-up was free of epoch starts and evaluations.")
 
 
@@ -38,17 +40,11 @@ def steady_of(steps: pd.DataFrame, main: Loader, roles: Mapping[int, str]) -> tu
         inside_ns=_sum_within(own, others[others["loader"].map(roles) == TRAIN]),
         evaluated=_count_within(own, evaluations),
     )
-    excluded: dict[str, int] = {}
-    for reason, out in (
-        (WARM_UP, lambda rest: ~rest["measured"]),
-        (FIRST_OF_EPOCH, lambda rest: rest["is_first"]),
-        (OTHER_LOOP, lambda rest: rest["evaluated"] > 0),
-    ):
-        left_out = out(own).astype(bool)
-        if left_out.any():
-            excluded[reason] = int(left_out.sum())
-        own = own[~left_out]
-    return own, excluded
+    reasons = np.select(
+        [~own["measured"], own["is_first"], own["evaluated"] > 0], [WARM_UP, FIRST_OF_EPOCH, OTHER_LOOP], ""
+    )
+    excluded = {reason: int((reasons == reason).sum()) for reason in (WARM_UP, FIRST_OF_EPOCH, OTHER_LOOP)}
+    return own[reasons == ""], {reason: count for reason, count in excluded.items() if count}
 
 
 def step_signals(
@@ -56,10 +52,7 @@ def step_signals(
 ) -> StepSignals:
     """The partition of the steady steps; `samples` is the mean size of a batch, None where that is not known."""
     if len(steady) == 0:
-        values = dict.fromkeys(
-            "median_s samples_per_s data_wait_share h2d_share compute_share other_share".split(), NO_STEPS
-        )
-        return StepSignals(count=0, excluded=excluded, **values)
+        return no_steps(NO_STEPS, excluded)
     # A step that the device's clock did not tell of is as long on the host's: over many steps the two agree.
     span_ns = steady["device_step_ns"].fillna(steady["span_ns"]) if clock == DEVICE else steady["span_ns"].astype(float)
     wait_ns = np.minimum(steady["exposed_ns"] + steady["inside_ns"], span_ns)
@@ -78,7 +71,18 @@ def step_signals(
     )
 
 
-_NO_COPIES = Missing("no-device-clock", "Copies to the device are timed by its own clock, which was not available.")
+def no_steps(reason: Missing, excluded: Mapping[str, int]) -> StepSignals:
+    """What is said of steps where there are none."""
+    return StepSignals(
+        count=0,
+        excluded=excluded,
+        median_s=reason,
+        samples_per_s=reason,
+        data_wait_share=reason,
+        h2d_share=reason,
+        compute_share=reason,
+        other_share=reason,
+    )
 
 
 def _rate(samples: float | None, span_ns: pd.Series[float]) -> Value:
@@ -87,15 +91,14 @@ def _rate(samples: float | None, span_ns: pd.Series[float]) -> Value:
     return stats.ratio(np.full(len(span_ns), samples), span_ns / NS, "samples/s")
 
 
-def _count_within(own: pd.DataFrame, others: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    begun_ns = others["begin_ns"].to_numpy()
-    return np.searchsorted(begun_ns, own["end_ns"]) - np.searchsorted(begun_ns, own["begin_ns"])
+def _count_within(own: pd.DataFrame, others: pd.DataFrame) -> npt.NDArray[np.float64]:
+    return _sum_within(own, others.assign(exposed_ns=1.0))
 
 
-def _sum_within(own: pd.DataFrame, others: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _sum_within(own: pd.DataFrame, others: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """The exposed waits of the other steps that begin within each step."""
     begun_ns = others["begin_ns"].to_numpy()
     summed = np.concatenate([[0.0], np.cumsum(others["exposed_ns"].to_numpy())])
-    within: np.ndarray[tuple[int], np.dtype[np.float64]] = (
-        summed[np.searchsorted(begun_ns, own["end_ns"])] - summed[np.searchsorted(begun_ns, own["begin_ns"])]
-    )
+    first, last = (np.searchsorted(begun_ns, own[name].to_numpy()) for name in ("begin_ns", "end_ns"))
+    within: npt.NDArray[np.float64] = summed[last] - summed[first]
     return within

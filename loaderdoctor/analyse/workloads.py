@@ -25,7 +25,7 @@ _PARTS = ["cpu_ns", "disk_ns", "blocked_ns", "run_queue_ns", "pickle_ns", "recei
 
 
 def workload_of(
-    loader: Loader, steps: pd.DataFrame, made: pd.DataFrame, lives: Sequence[WorkerLife], cores: float, clock: str
+    loader: Loader, steps: pd.DataFrame, made: pd.DataFrame, lives: Sequence[WorkerLife], *, cores: float, clock: str
 ) -> Workload | None:
     """The loader's batches in order of delivery; None where too few of them have a record of how they were made.
 
@@ -39,8 +39,10 @@ def workload_of(
     epoch = steps["loop"].rank(method="dense").astype(int).to_numpy() - 1
     ordinal = steps.groupby("loop").cumcount().to_numpy()
     work = tuple(
-        BatchWork(*parts, epoch=int(e), ordinal=int(k))
-        for *parts, e, k in zip(*(seconds[name].tolist() for name in _PARTS), epoch, ordinal, strict=True)
+        BatchWork(cpu_s, disk_s, blocked_s, run_queue_s, send_s, receive_s, its_epoch, its_ordinal)
+        for (cpu_s, disk_s, blocked_s, run_queue_s, send_s, receive_s), its_epoch, its_ordinal in zip(
+            seconds.to_numpy().tolist(), epoch.tolist(), ordinal.tolist(), strict=True
+        )
     )
     compute_s = ((steps["end_ns"] - steps["got_ns"]) / NS).tolist()
     boots = [boot for life in lives if (boot := boot_s(life, life.started_ns)) is not None]
