@@ -1,0 +1,135 @@
+"""The numbers behind the pictures on the first page; where they are drawn is the templates' affair."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import statistics
+
+from loaderdoctor.report import figures
+from loaderdoctor.report.model import Column, IntervalChart, Part, Proof, SplitBar, StepsChart, Table
+from loaderdoctor.values import Measured, value_or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loaderdoctor.analyse.signals import Signals, StepSignals
+    from loaderdoctor.report.words import Words
+    from loaderdoctor.values import Interval
+
+MOST_MARKS = 300  # more are neither told apart on paper nor drawn quickly
+TABLE_ROWS = 12  # the table behind the steps chart shows as many means
+CUT_ABOVE = 4.0  # bars longer than so many medians would flatten all others
+_SERIES = ("wait", "copy", "compute")
+_FROM_BELOW = ("compute", "copy", "wait")
+
+
+def proof(signals: Signals, words: Words) -> Proof:
+    """Both charts, each where its numbers are there."""
+    split, steps = split_bar(signals.steps, words), steps_chart(signals.steps, words)
+    absent = "" if split or steps else words("proof.absent")
+    return Proof(words("proof.title"), split, steps, absent)
+
+
+def split_bar(steps: StepSignals, words: Words) -> SplitBar | None:
+    """Where the median step goes."""
+    shares = {
+        "wait": value_or_none(steps.data_wait_share),
+        "copy": value_or_none(steps.h2d_share),
+        "compute": value_or_none(steps.compute_share),
+        "other": value_or_none(steps.other_share),
+    }
+    if not isinstance(steps.median_s, Measured) or not any(shares.values()):
+        return None
+    median_s = steps.median_s.value
+    rows = tuple(
+        (kind, words(f"part.{kind}"), figures.seconds(share * median_s), figures.share(share), share)
+        for kind, share in shares.items()
+        if share
+    )
+    parts = tuple(Part(kind, f"{label} {length}", share) for kind, label, length, _, share in rows)
+    listed = ", ".join(f"{label} {length}" for _, label, length, *_ in rows)
+    columns = (Column(words("column.part")), Column(words("column.time"), True), Column(words("column.share"), True))
+    return SplitBar(
+        sentence=words("split.sentence", total=figures.seconds(median_s), parts=listed),
+        parts=parts,
+        total=figures.seconds(median_s),
+        caption=words("split.caption", parts=listed),
+        data=Table(words("split.data"), columns, tuple(row[1:4] for row in rows)),
+    )
+
+
+def steps_chart(steps: StepSignals, words: Words) -> StepsChart | None:
+    """The steady steps in order; means of neighbours where there are more than can be drawn."""
+    kinds = [kind for kind in _FROM_BELOW if any(step[_SERIES.index(kind)] > 0 for step in steps.series)]
+    if not kinds:
+        return None
+    series = [tuple(step[_SERIES.index(kind)] for kind in kinds) for step in steps.series]
+    bars = means(series, MOST_MARKS // len(kinds))
+    totals = [sum(bar) for bar in bars]
+    longest, cut_s = max(totals), CUT_ABOVE * statistics.median(totals)
+    top_s = figures.nice_ceiling(min(longest, cut_s))
+    count = words.count("step", len(series))
+    first, last = (
+        statistics.fmean(sum(step) for step in series[: len(series) // 2 or 1]),
+        statistics.fmean(sum(step) for step in series[len(series) // 2 :]),
+    )
+    caption = words("steps.caption", count=count)
+    if len(bars) < len(series):
+        caption += " " + words("steps.means", n=figures.significant(len(series) / len(bars)))
+    if longest > top_s:
+        caption += " " + words("steps.cut", longest=figures.seconds(longest))
+    return StepsChart(
+        sentence=words("steps.sentence", count=count, first=figures.seconds(first), last=figures.seconds(last)),
+        kinds=tuple(kinds),
+        bars=tuple(tuple(part / top_s for part in _cut(bar, top_s)) for bar in bars),
+        ticks=tuple((part, figures.seconds(part * top_s) if part else "0") for part in (0.0, 0.5, 1.0)),
+        first=words("steps.step", n=1),
+        last=words("steps.step", n=f"{len(series):,}"),
+        caption=caption,
+        legend=tuple((kind, words(f"legend.{kind}")) for kind in reversed(kinds)),
+        data=_steps_table(series, kinds, words),
+    )
+
+
+def means(series: Sequence[tuple[float, ...]], most: int) -> list[tuple[float, ...]]:
+    """Means of neighbouring steps, as few together as make no more than `most` bars of them."""
+    count = min(len(series), most)
+    bounds = [len(series) * k // count for k in range(count + 1)]
+    groups = (series[start:end] for start, end in zip(bounds, bounds[1:], strict=False))
+    return [tuple(statistics.fmean(column) for column in zip(*group, strict=True)) for group in groups]
+
+
+def _cut(bar: Sequence[float], top_s: float) -> tuple[float, ...]:
+    """End a bar at the top of the axis."""
+    cut, room = [], top_s
+    for part in bar:
+        cut.append(min(part, room))
+        room -= cut[-1]
+    return tuple(cut)
+
+
+def _steps_table(series: Sequence[tuple[float, ...]], kinds: Sequence[str], words: Words) -> Table:
+    groups = means(series, TABLE_ROWS)
+    bounds = [len(series) * k // len(groups) for k in range(len(groups) + 1)]
+    columns = (Column(words("column.steps")), *(Column(words(f"legend.{kind}"), True) for kind in kinds))
+    rows = tuple(
+        (f"{start + 1:,}{figures.DASH}{end:,}", *(figures.seconds(part) for part in group))
+        for start, end, group in zip(bounds, bounds[1:], groups, strict=False)
+    )
+    return Table(words("steps.data"), columns, rows)
+
+
+def interval_chart(speedup: Interval, basis: str, words: Words) -> IntervalChart:
+    """A speed-up on an axis that starts at 1, or below where the interval does."""
+    start = min(1.0, speedup.low // 0.25 * 0.25)
+    top = start + figures.nice_ceiling(max(speedup.high - start, 0.1))
+    places = [(value - start) / (top - start) for value in (speedup.low, speedup.best, speedup.high)]
+    ticks = [start + (top - start) * part for part in (0.0, 0.5, 1.0)]
+    numbers = {"best": figures.times(speedup.best), "range": figures.times_range(speedup)}
+    return IntervalChart(
+        words("gain.sentence", **numbers),
+        *places,
+        ticks=tuple(((tick - start) / (top - start), f"{figures.significant(tick)}×") for tick in ticks),
+        caption=words(f"gain.{basis}", **numbers),
+    )

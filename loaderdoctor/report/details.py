@@ -1,0 +1,203 @@
+"""From the second page on: other findings, what-if, phases, loaders, workers, stages, hot functions, method."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loaderdoctor.causes.base import FOUND, NO_DATA
+from loaderdoctor.report import figures
+from loaderdoctor.report.advice import fix
+from loaderdoctor.report.headline import cause_in_words, first_finding, loader_of
+from loaderdoctor.report.model import Column, FindingBlock, Listing, Table
+from loaderdoctor.report.page_one import MOST_RULED_OUT, evidence_text, ruled_out_entries, settings_in_words
+from loaderdoctor.report.prescribe import as_arguments
+from loaderdoctor.report.privacy import clean, code_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from loaderdoctor.analyse.signals import LoaderSignals, Signals
+    from loaderdoctor.causes.base import Diagnosis, Finding
+    from loaderdoctor.record.run import Run
+    from loaderdoctor.report.prescribe import FixPatch
+    from loaderdoctor.report.words import Words
+
+MOST_ROWS = 25  # a PDF takes 13 ms for each row, and nobody reads further; report.json has them all
+
+
+def other_findings(
+    run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, in_file: FixPatch | None
+) -> tuple[FindingBlock, ...]:
+    """Everything found but the first."""
+    first = first_finding(diagnosis)
+    found = [entry for entry in diagnosis.findings if entry.status == FOUND and entry is not first]
+    return tuple(_block(run, signals, finding, words, in_file) for finding in found)
+
+
+def _block(run: Run, signals: Signals, finding: Finding, words: Words, in_file: FixPatch | None) -> FindingBlock:
+    title = cause_in_words(finding.cause, signals, loader_of(signals, finding), words)
+    return FindingBlock(
+        cause=finding.cause,
+        title=title[:1].upper() + title[1:],
+        facts=tuple(_finding_facts(finding, words)),
+        evidence=tuple(clean(evidence_text(entry), run.meta.working_directory) for entry in finding.evidence),
+        fix=fix(run, signals, finding, words, in_file=in_file is not None and in_file.cause == finding.cause),
+    )
+
+
+def _finding_facts(finding: Finding, words: Words) -> Iterator[str]:
+    if finding.loader:
+        yield words("finding.loader", loader=finding.loader)
+    if finding.step_share is not None:
+        yield words("finding.share", range=figures.share_range(finding.step_share))
+    if finding.gain is not None:
+        numbers = {"best": figures.times(finding.gain.speedup.best), "range": figures.times_range(finding.gain.speedup)}
+        yield words(f"gain.{finding.gain.basis}", **numbers)
+    yield words("finding.confidence", confidence=words(f"confidence.{finding.confidence}"))
+
+
+def tables(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words) -> tuple[Table, ...]:
+    """Every table that has rows."""
+    every = (
+        _what_if(signals, diagnosis, words),
+        _phases(signals, words),
+        _loaders(signals, words),
+        *(_workers(loader, signals, words) for loader in signals.loaders),
+        *(_stages(loader, signals, words) for loader in signals.loaders),
+        *(_hot(loader, run, signals, words) for loader in signals.loaders),
+    )
+    return tuple(table for table in every if table.rows)
+
+
+def _table(
+    title: str, columns: Mapping[str, bool], rows: Sequence[tuple[str, ...]], words: Words, note: str = ""
+) -> Table:
+    """Cut to the rows that fit.  `columns` maps keys of headings to whether their cells are numbers."""
+    if len(rows) > MOST_ROWS:
+        note = f"{note} {words('table.more', n=len(rows) - MOST_ROWS)}".strip()
+    heads = tuple(Column(words(f"column.{key}"), is_number) for key, is_number in columns.items())
+    return Table(title, heads, tuple(rows[:MOST_ROWS]), note)
+
+
+def _about(key: str, loader: LoaderSignals, signals: Signals, words: Words) -> str:
+    """A table's title, with its loader where there is more than one."""
+    return words(key) if len(signals.loaders) == 1 else f"{words(key)} · {loader.id}"
+
+
+def _what_if(signals: Signals, diagnosis: Diagnosis, words: Words) -> Table:
+    several = len({row.loader for row in diagnosis.what_if}) > 1
+    rows = [
+        (
+            f"{row.loader}: {as_arguments(row.settings)}" if several else as_arguments(row.settings),
+            figures.times(row.speedup.best),
+            figures.times_range(row.speedup),
+            figures.ABSENT if row.memory_bytes is None else figures.change(row.memory_bytes),
+        )
+        for row in diagnosis.what_if
+    ]
+    columns = {"settings": False, "speedup": True, "range": True, "memory": True}
+    current = settings_in_words(signals.main.settings, words) if signals.main else ""
+    return _table(words("what-if.title"), columns, rows, words, words("what-if.note", settings=current))
+
+
+def _phases(signals: Signals, words: Words) -> Table:
+    rows = [
+        (words(f"phase.{p.name}"), figures.seconds(p.seconds), figures.share(p.share), figures.seconds(p.data_wait_s))
+        for p in signals.phases
+    ]
+    return _table(words("phases.title"), {"phase": False, "time": True, "share": True, "waiting": True}, rows, words)
+
+
+def _loaders(signals: Signals, words: Words) -> Table:
+    rows = [
+        (
+            loader.id,
+            words(f"role.{loader.role}"),
+            settings_in_words(loader.settings, words),
+            f"{loader.batches:,}",
+            figures.cell(loader.wait_s),
+            figures.cell(loader.exposed_wait_s),
+            figures.cell(loader.ready_empty_share),
+        )
+        for loader in signals.loaders
+    ]
+    columns = {
+        "loader": False, "role": False, "settings": False, "batches": True, "waiting": True, "exposed": True, "empty": True,
+    }  # fmt: skip
+    return _table(words("loaders.title"), columns, rows, words, words("loaders.note"))
+
+
+def _workers(loader: LoaderSignals, signals: Signals, words: Words) -> Table:
+    rows = [
+        (
+            f"{worker.index}",
+            f"{worker.batches:,}",
+            figures.cell(worker.busy_share),
+            figures.cell(worker.cpu_share),
+            figures.cell(worker.disk_wait_share),
+            figures.cell(worker.network_wait_share),
+            figures.cell(worker.run_queue_share),
+            figures.cell(worker.start_s),
+            figures.cell(worker.rss_bytes),
+        )
+        for worker in loader.workers
+    ]
+    names = ("worker", "batches", "busy", "cpu", "disk", "blocked", "run-queue", "start", "memory")
+    columns = {name: name != "worker" for name in names}
+    return _table(_about("workers.title", loader, signals, words), columns, rows, words, words("workers.note"))
+
+
+def _stages(loader: LoaderSignals, signals: Signals, words: Words) -> Table:
+    rows = [
+        (
+            words(f"stage.{s.name}"),
+            words(f"where.{s.where}"),
+            figures.cell(s.seconds_per_batch),
+            figures.cell(s.cpu_share),
+        )
+        for s in loader.stages
+    ]
+    columns = {"stage": False, "where": False, "per-batch": True, "cpu": True}
+    return _table(_about("stages.title", loader, signals, words), columns, rows, words)
+
+
+def _hot(loader: LoaderSignals, run: Run, signals: Signals, words: Words) -> Table:
+    rows = [
+        (hot.function, f"{code_path(hot.file, run.meta.working_directory)}:{hot.line}", figures.cell(hot.share))
+        for hot in loader.hot_functions
+    ]
+    columns = {"function": False, "place": False, "share": True}
+    return _table(_about("hot.title", loader, signals, words), columns, rows, words, words("hot.note"))
+
+
+def lists(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words) -> tuple[Listing, ...]:
+    """What else was ruled out, what could not be checked and why, and the notes of the run."""
+    folder = run.meta.working_directory
+    notes = [(note["slug"], clean(note["text"], folder)) for note in run.meta.notes]
+    notes += [(slug, clean(text, folder)) for slug, text in signals.notes]
+    every = (
+        Listing(words("ruled-out.rest"), ruled_out_entries(run, diagnosis)[MOST_RULED_OUT:]),
+        Listing(words("no-data.title"), _no_data(run, diagnosis)),
+        Listing(words("notes.title"), tuple(notes)),
+    )
+    return tuple(listing for listing in every if listing.entries)
+
+
+def _no_data(run: Run, diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
+    """Causes by what was missing for them."""
+    causes: dict[str, list[str]] = {}
+    for finding in diagnosis.findings:
+        if finding.status == NO_DATA:
+            text = "; ".join([*finding.reasons, *(entry.text for entry in finding.evidence)])
+            entry = causes.setdefault(clean(text, run.meta.working_directory), [])
+            if finding.cause not in entry:
+                entry.append(finding.cause)
+    return tuple((", ".join(names), text) for text, names in causes.items())
+
+
+def method(signals: Signals, words: Words) -> Listing:
+    """How the numbers came about."""
+    entries = [words(f"method.{signals.clock}"), words("method.interval")]
+    if any(loader.workload is not None for loader in signals.loaders):
+        entries.append(words("method.prediction"))
+    return Listing(words("method.title"), tuple(("", entry) for entry in entries))

@@ -1,0 +1,30 @@
+"""The report as one HTML file that needs no network, no script and no other file."""  # noqa: A005 - named by what it makes
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from loaderdoctor.report.templates import environment, find_templates
+
+if TYPE_CHECKING:
+    from loaderdoctor.report.model import ReportView
+
+
+FIRST_PAGE_END = "first-page-end"  # the id of what stands behind the first page
+FOR_BROWSERS = ("report.css", "browser.css")  # paper knows no dark mode, and its svg takes no page CSS
+
+
+def render(view: ReportView, stylesheets: tuple[str, ...] = FOR_BROWSERS) -> str:
+    """The whole page, with these files of the templates as its style."""
+    css = "\n".join((find_templates() / name).read_text(encoding="utf-8").rstrip() for name in stylesheets)
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            v=view,
+            css=Markup(css),  # noqa: S704 - our own files
+            first_page_end=FIRST_PAGE_END,
+        )
+    )

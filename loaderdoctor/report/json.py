@@ -1,0 +1,209 @@
+"""report.json: the contract with scripts, CI jobs and tickets, field by field."""  # noqa: A005 - named by what it makes
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from loaderdoctor.causes.base import FOUND
+from loaderdoctor.report.headline import headline
+from loaderdoctor.report.page_one import facts_of
+from loaderdoctor.report.prescribe import patch_of
+from loaderdoctor.report.privacy import clean, code_path, masked, short_path
+from loaderdoctor.report.words import Words
+from loaderdoctor.values import Interval, Measured, value_or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loaderdoctor.analyse.signals import HotFunction, LoaderSignals, Signals, Stage, WorkerSignals
+    from loaderdoctor.causes.base import Diagnosis, Finding, Gain
+    from loaderdoctor.record.run import Run
+    from loaderdoctor.values import Value
+
+# 1  first version
+SCHEMA = "loaderdoctor.report/1"
+
+
+def render(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> str:
+    """The report as JSON text."""
+    return json.dumps(as_json(run, signals, diagnosis, lang), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_json(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> dict[str, Any]:
+    """The report as JSON values: shares 0..1, seconds, bytes; null where something is not known."""
+    folder = run.meta.working_directory
+    report = {
+        "schema": SCHEMA,
+        "run": _run(run),
+        "verdict": _verdict(signals, diagnosis, lang),
+        "step": _step(signals),
+        "phases": [asdict(phase) for phase in signals.phases],
+        "loaders": [_loader(loader, folder) for loader in signals.loaders],
+        "findings": [_finding(run, signals, finding) for finding in _found_first(diagnosis)],
+        "what_if": [
+            {
+                "loader": row.loader,
+                "settings": dict(row.settings),
+                "speedup": asdict(row.speedup),
+                "memory_bytes": row.memory_bytes,
+            }
+            for row in diagnosis.what_if
+        ],
+        "combined_gain": _gain(diagnosis.combined_gain),
+        "environment": facts_of(run, signals),
+        "overhead": {"share": value_or_none(signals.overhead_share), "lost_records": signals.lost_records},
+        "notes": [{"slug": slug, "text": clean(text, folder)} for slug, text in _notes(run, signals)],
+    }
+    return {key: _plain(value) for key, value in report.items()}
+
+
+def _run(run: Run) -> dict[str, Any]:
+    meta = run.meta
+    return {
+        "id": meta.id,
+        "started_utc": meta.started_utc,
+        "duration_s": None if meta.ended_ns is None else (meta.ended_ns - meta.started_ns) / 1e9,
+        "command": [clean(word, meta.working_directory) for word in masked(meta.command)],
+        "exit_code": meta.exit_code,
+        "ended_by": meta.ended_by,
+        "tool_version": meta.tool_version,
+    }
+
+
+def _verdict(signals: Signals, diagnosis: Diagnosis, lang: str) -> dict[str, Any]:
+    return {
+        "status": diagnosis.status,
+        "clock": signals.clock,
+        "starved_share": _interval(signals.starved_share),
+        "cause": diagnosis.cause,
+        "limit": diagnosis.limit,
+        "headline": headline(signals, diagnosis, Words(lang)),
+        "reason": diagnosis.reason or None,
+    }
+
+
+def _step(signals: Signals) -> dict[str, Any]:
+    steps = signals.steps
+    shares = {
+        "data_wait": steps.data_wait_share,
+        "h2d": steps.h2d_share,
+        "compute": steps.compute_share,
+        "other": steps.other_share,
+    }
+    return {
+        "count": steps.count,
+        "excluded": dict(steps.excluded),
+        "median_s": value_or_none(steps.median_s),
+        "samples_per_s": value_or_none(steps.samples_per_s),
+        "shares": {name: value_or_none(value) for name, value in shares.items()},
+    }
+
+
+def _loader(loader: LoaderSignals, folder: str) -> dict[str, Any]:
+    site = None if loader.site is None else {"file": short_path(loader.site.file, folder), "line": loader.site.line}
+    return {
+        "id": clean(loader.id, folder),
+        "role": loader.role,
+        "site": site,
+        "settings": asdict(loader.settings),
+        "batches": loader.batches,
+        "epochs": loader.epochs,
+        "wait_s": value_or_none(loader.wait_s),
+        "exposed_wait_s": value_or_none(loader.exposed_wait_s),
+        "ready_batches": {
+            "median": value_or_none(loader.ready_median),
+            "empty_share": value_or_none(loader.ready_empty_share),
+        },
+        "stages": [_stage(stage) for stage in loader.stages],
+        "workers": [_worker(worker) for worker in loader.workers],
+        "hot_functions": [_hot(hot, folder) for hot in loader.hot_functions],
+    }
+
+
+def _stage(stage: Stage) -> dict[str, Any]:
+    return {
+        "name": stage.name,
+        "seconds_per_batch": value_or_none(stage.seconds_per_batch),
+        "cpu_share": value_or_none(stage.cpu_share),
+        "where": stage.where,
+    }
+
+
+def _worker(worker: WorkerSignals) -> dict[str, Any]:
+    measured = {
+        "busy_share": worker.busy_share,
+        "cpu_share": worker.cpu_share,
+        "disk_wait_share": worker.disk_wait_share,
+        "network_wait_share": worker.network_wait_share,
+        "run_queue_share": worker.run_queue_share,
+        "start_s": worker.start_s,
+        "rss_bytes": worker.rss_bytes,
+    }
+    values = {name: value_or_none(value) for name, value in measured.items()}
+    return {"index": worker.index, "pid": worker.pid, "batches": worker.batches, **values}
+
+
+def _hot(hot: HotFunction, folder: str) -> dict[str, Any]:
+    file = code_path(hot.file, folder)
+    return {"function": hot.function, "file": file, "line": hot.line, "share": value_or_none(hot.share)}
+
+
+def _found_first(diagnosis: Diagnosis) -> list[Finding]:
+    return sorted(diagnosis.findings, key=lambda finding: finding.status != FOUND)
+
+
+def _finding(run: Run, signals: Signals, finding: Finding) -> dict[str, Any]:
+    folder = run.meta.working_directory
+    site = None if finding.site is None else {"file": short_path(finding.site.file, folder), "line": finding.site.line}
+    return {
+        "cause": finding.cause,
+        "status": finding.status,
+        "loader": None if finding.loader is None else clean(finding.loader, folder),
+        "site": site,
+        "step_share": None if finding.step_share is None else asdict(finding.step_share),
+        "confidence": finding.confidence,
+        "reasons": [clean(reason, folder) for reason in finding.reasons],
+        "evidence": [asdict(entry) | {"text": clean(entry.text, folder)} for entry in finding.evidence],
+        "prescription": _prescription(run, signals, finding),
+        "gain": _gain(finding.gain),
+    }
+
+
+def _prescription(run: Run, signals: Signals, finding: Finding) -> dict[str, Any] | None:
+    prescription = finding.prescription
+    if prescription is None:
+        return None
+    return {
+        "settings": dict(prescription.settings),
+        "patch": patch_of(run, signals, finding),
+        "advice": clean(prescription.advice, run.meta.working_directory),
+        "memory_bytes": prescription.memory_bytes,
+        "safety": prescription.safety,
+    }
+
+
+def _gain(gain: Gain | None) -> dict[str, Any] | None:
+    return None if gain is None else {"speedup": asdict(gain.speedup), "basis": gain.basis}
+
+
+def _interval(value: Value) -> dict[str, float] | None:
+    return asdict(Interval.of(value)) if isinstance(value, Measured) else None
+
+
+def _notes(run: Run, signals: Signals) -> list[tuple[str, str]]:
+    return [*((note["slug"], note["text"]) for note in run.meta.notes), *signals.notes]
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no infinity and no NaN; both are "not known" to who reads it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        entries: Mapping[Any, Any] = value
+        return {str(key): _plain(entry) for key, entry in entries.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

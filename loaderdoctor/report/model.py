@@ -1,0 +1,173 @@
+"""What a report says, in words and rounded numbers: the one value that every renderer draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One of the four numbers at the top."""
+
+    label: str
+    value: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the step.  `kind` is wait|copy|compute|other, `share` is of the median step."""
+
+    kind: str
+    label: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's heading, and whether its cells are numbers."""
+
+    label: str
+    is_number: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text; `note` says what was left out or how to read it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SplitBar:
+    """Where the median step goes.  `sentence` says it without the picture."""
+
+    sentence: str
+    parts: tuple[Part, ...]
+    total: str
+    caption: str
+    data: Table
+
+
+@dataclass(frozen=True)
+class StepsChart:
+    """The steps in order, each bar the mean of as many as fit: heights 0..1 of `top`, a row for each kind from below."""
+
+    sentence: str
+    kinds: tuple[str, ...]
+    bars: tuple[tuple[float, ...], ...]
+    ticks: tuple[tuple[float, str], ...]
+    first: str
+    last: str
+    caption: str
+    legend: tuple[tuple[str, str], ...]
+    data: Table
+
+
+@dataclass(frozen=True)
+class IntervalChart:
+    """A speed-up with its interval; places 0..1 on the axis."""
+
+    sentence: str
+    low: float
+    best: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The charts on the first page, and the sentence in their place where nothing was measured."""
+
+    title: str
+    split: SplitBar | None
+    steps: StepsChart | None
+    absent: str = ""
+
+
+@dataclass(frozen=True)
+class DiffLine:
+    """A line of a unified diff.  `kind` is add|del|ctx."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """What to change, or what to run instead: sentences before the diff, commands behind it."""
+
+    title: str
+    sentences: tuple[str, ...]
+    diff: tuple[DiffLine, ...] = ()
+    apply: str = ""  # the sentence before the commands
+    commands: tuple[str, ...] = ()
+    safety: str = ""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What is to be expected of the fix: a chart where it is speed, else a sentence."""
+
+    title: str
+    chart: IntervalChart | None
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A titled list; `entries` are (term, text), the term a cause id or empty."""
+
+    title: str
+    entries: tuple[tuple[str, str], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class FindingBlock:
+    """A finding after the first."""
+
+    cause: str
+    title: str
+    facts: tuple[str, ...]
+    evidence: tuple[str, ...]
+    fix: Fix
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The few words that belong to no section."""
+
+    key_numbers: str
+    data: str  # opens the table behind a chart
+    footer: str
+
+
+@dataclass(frozen=True)
+class ReportView:
+    """The whole report.  `lang` is a BCP 47 tag."""
+
+    lang: str
+    title: str
+    status: str
+    run_line: str
+    headline: str
+    lead: str
+    facts: tuple[Fact, ...]
+    proof: Proof
+    fix: Fix
+    gain: Gain
+    sure: Listing
+    ruled_out: Listing
+    environment: Listing
+    details_title: str
+    findings_title: str
+    findings: tuple[FindingBlock, ...]
+    tables: tuple[Table, ...]
+    lists: tuple[Listing, ...]
+    method: Listing
+    labels: Labels

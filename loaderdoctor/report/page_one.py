@@ -1,0 +1,208 @@
+"""The first page beside headline, charts and fix: four numbers, how sure, what was ruled out, the environment."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from loaderdoctor.causes.base import RULED_OUT
+from loaderdoctor.report import figures
+from loaderdoctor.report.advice import words_after_profile
+from loaderdoctor.report.model import Fact, Listing
+from loaderdoctor.report.privacy import clean, clean_facts
+from loaderdoctor.values import Interval, Measured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from loaderdoctor.analyse.signals import LoaderSettings, Signals
+    from loaderdoctor.causes.base import Diagnosis, Evidence, Finding
+    from loaderdoctor.record.run import Run
+    from loaderdoctor.report.words import Words
+
+MOST_RULED_OUT = 5  # as many as fit on the first page; the second page has the others
+MOST_REASONS = 4
+LONGEST_COMMAND = 100  # characters of the run line
+MINUTES_PER_HOUR = 60
+
+
+def run_line(run: Run, words: Words) -> str:
+    """Tool, script and time."""
+    command = words_after_profile(run).removeprefix("-- ")
+    if len(command) > LONGEST_COMMAND:
+        command = f"{command[: LONGEST_COMMAND - 1]}…"
+    started = run.meta.started_utc.replace("T", " ")[:16]
+    return words("run-line", version=run.meta.tool_version, command=command, started=started)
+
+
+def facts(signals: Signals, finding: Finding | None, words: Words) -> tuple[Fact, ...]:
+    """Waiting share, step now, step after the fix (or what a perfect loader would give), waiting per hour."""
+    share = signals.starved_share
+    return (
+        _waiting(signals, words),
+        _step_now(signals, words),
+        _step_after(signals, finding, words) or _at_best(signals, words),
+        Fact(
+            words("fact.hour"),
+            words("minutes", n=figures.significant(share.value * MINUTES_PER_HOUR, 2))
+            if isinstance(share, Measured)
+            else figures.ABSENT,
+            words(f"fact.clock.{signals.clock}"),
+        ),
+    )
+
+
+def _waiting(signals: Signals, words: Words) -> Fact:
+    share = signals.starved_share
+    if not isinstance(share, Measured):
+        return Fact(words("fact.waiting"), figures.ABSENT, share.reason)
+    detail = words("fact.waiting.detail", range=figures.share_range(Interval.of(share)))
+    return Fact(words("fact.waiting"), figures.share(share.value), detail)
+
+
+def _step_now(signals: Signals, words: Words) -> Fact:
+    median = signals.steps.median_s
+    if not isinstance(median, Measured):
+        return Fact(words("fact.step"), figures.ABSENT, median.reason)
+    detail = words("fact.step.detail", steps=words.count("steady", signals.steps.count))
+    return Fact(words("fact.step"), figures.seconds(median.value), detail)
+
+
+def _step_after(signals: Signals, finding: Finding | None, words: Words) -> Fact | None:
+    """The median step over the speed-up: what it becomes if it gains as the whole does."""
+    median = signals.steps.median_s
+    if finding is None or finding.gain is None or not isinstance(median, Measured):
+        return None
+    speedup = finding.gain.speedup
+    range_ = figures.seconds_range(median.value / speedup.high, median.value / speedup.low)
+    return Fact(
+        words("fact.after"),
+        figures.seconds(median.value / speedup.best),
+        words(f"fact.after.{finding.gain.basis}", range=range_),
+    )
+
+
+def _at_best(signals: Signals, words: Words) -> Fact:
+    share = signals.starved_share
+    known = isinstance(share, Measured) and share.value < 1
+    value = figures.times(1 / (1 - share.value)) if isinstance(share, Measured) and known else figures.ABSENT
+    return Fact(words("fact.best"), value, words("fact.best.detail"))
+
+
+def sure(run: Run, signals: Signals, finding: Finding | None, words: Words) -> Listing:
+    """The confidence, and what it rests on."""
+    title = words("sure.title")
+    entries: list[str] = []
+    if finding is not None:
+        title = words("sure.title-of", confidence=words(f"confidence.{finding.confidence}"))
+        entries += [clean(reason, run.meta.working_directory) for reason in finding.reasons or _texts(finding)]
+    entries = [*entries[:MOST_REASONS], *_measured(signals, words)]
+    return Listing(title, tuple(("", entry) for entry in entries))
+
+
+def _texts(finding: Finding) -> tuple[str, ...]:
+    return tuple(evidence_text(entry) for entry in finding.evidence)
+
+
+def _measured(signals: Signals, words: Words) -> Iterator[str]:
+    excluded = dict(signals.steps.excluded)
+    warm_up = excluded.pop("warm-up", signals.warm_up_steps)
+    values = {"warm_up": f"{warm_up:,}", "others": f"{sum(excluded.values()):,}"}
+    yield words("sure.steps", steps=words.count("steady", signals.steps.count), **values)
+    yield words(f"sure.clock.{signals.clock}")
+    if signals.lost_records:
+        yield words("sure.lost", n=f"{signals.lost_records:,}")
+
+
+def ruled_out(run: Run, diagnosis: Diagnosis, words: Words) -> Listing:
+    """What it is not, each with its number."""
+    entries = ruled_out_entries(run, diagnosis)
+    more = len(entries) - MOST_RULED_OUT
+    note = words("ruled-out.more", n=more) if more > 0 else "" if entries else words("ruled-out.none")
+    return Listing(words("ruled-out.title"), entries[:MOST_RULED_OUT], note)
+
+
+def ruled_out_entries(run: Run, diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
+    """Every cause that was ruled out, with the evidence; a cause once, whatever the number of loaders."""
+    entries: dict[str, str] = {}
+    found = {finding.cause for finding in diagnosis.findings if finding.status == "found"}
+    for finding in diagnosis.findings:
+        if finding.status == RULED_OUT and finding.cause not in found and finding.cause not in entries:
+            text = "; ".join(_texts(finding)) or "; ".join(finding.reasons)
+            entries[finding.cause] = clean(text, run.meta.working_directory)
+    return tuple(entries.items())
+
+
+def evidence_text(evidence: Evidence) -> str:
+    """The words of an evidence, with its number where they don't carry it."""
+    if evidence.value is None or any(character.isdigit() for character in evidence.text):
+        return evidence.text
+    return f"{evidence.text.rstrip('.:')}: {figures.quantity(evidence.value, evidence.unit)}"
+
+
+def environment(run: Run, signals: Signals, words: Words) -> Listing:
+    """Where the run ran, as far as the answer depends on it."""
+    known = facts_of(run, signals)
+    rows = {
+        "device": _device(signals, known, words),
+        "cpus": _cpus(signals, known, words),
+        "memory": _memory(signals),
+        "software": ", ".join(
+            f"{label} {known[key]}" for key, label in (("torch", "PyTorch"), ("python", "Python")) if key in known
+        ),
+        "system": " ".join(str(known[key]) for key in ("os", "kernel") if known.get(key)),
+        "loader": settings_in_words(signals.main.settings, words) if signals.main else "",
+        "ranks": f"{signals.ranks}" if signals.ranks > 1 else "",
+        "overhead": figures.cell(signals.overhead_share),
+    }
+    return Listing(words("environment.title"), tuple((words(f"env.{key}"), text) for key, text in rows.items() if text))
+
+
+def facts_of(run: Run, signals: Signals) -> dict[str, Any]:
+    """Everything that is known of machine and process; the machine's own keys win."""
+    said: Mapping[str, Any] = {}
+    for process in run.processes:
+        numbers = process.tables.get("process", {}).get("about_text", ())
+        if len(numbers) and not said:
+            said = json.loads(process.texts.get(int(numbers[0]), "{}"))
+    together = {**said, **run.meta.environment, **signals.machine.facts}
+    return clean_facts(together, run.meta.working_directory)
+
+
+def _device(signals: Signals, known: Mapping[str, Any], words: Words) -> str:
+    names = known.get("gpus") or known.get("device_name") or known.get("gpu")
+    if signals.device.kind == "cpu":
+        return words("env.no-device")
+    kind = signals.device.kind.upper()
+    if isinstance(names, (list, tuple)):
+        return ", ".join(str(name.get("name", kind) if isinstance(name, dict) else name) for name in names)
+    return str(names or kind)
+
+
+def _cpus(signals: Signals, known: Mapping[str, Any], words: Words) -> str:
+    allowed, present = signals.machine.cpus_allowed, signals.machine.cpus_present
+    if not isinstance(allowed, Measured) or not isinstance(present, Measured):
+        return ""
+    values = {"allowed": figures.significant(allowed.value), "present": figures.significant(present.value)}
+    by = known.get("cpus_allowed_by")
+    if by in {"affinity", "cpuset", "quota"}:
+        return words("env.cpus-by", by=by, **values)
+    return words("env.cpus-of", **values)
+
+
+def _memory(signals: Signals) -> str:
+    limit = signals.machine.memory_limit_bytes
+    return figures.size(limit.value) if isinstance(limit, Measured) else ""
+
+
+def settings_in_words(settings: LoaderSettings, words: Words) -> str:
+    """The settings that matter for speed, in a line."""
+    entries = [
+        words("setting.batch", n=settings.batch_size) if settings.batch_size else "",
+        words.count("worker", settings.num_workers),
+        words("setting.prefetch", n=settings.prefetch_factor) if settings.prefetch_factor else "",
+        words(f"setting.pin.{'on' if settings.pin_memory else 'off'}"),
+        words(f"setting.persistent.{'on' if settings.persistent_workers else 'off'}") if settings.num_workers else "",
+        settings.start_method or "",
+    ]
+    return ", ".join(entry for entry in entries if entry)

@@ -1,0 +1,92 @@
+"""The six lines on standard error that end a run: verdict, gain, fix, certainty, files, next command."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loaderdoctor.report import figures
+from loaderdoctor.report.advice import PATCH_FILE, words_after_profile
+from loaderdoctor.report.headline import first_finding, headline
+from loaderdoctor.report.prescribe import as_arguments, site_of
+from loaderdoctor.report.privacy import clean, code_path
+from loaderdoctor.report.words import Words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loaderdoctor.analyse.signals import Signals
+    from loaderdoctor.causes.base import Diagnosis, Finding
+    from loaderdoctor.record.run import Run
+    from loaderdoctor.report import Written
+
+PREFIX = "loaderdoctor:"
+_STYLES = {"starving": "bold red", "healthy": "bold green"}
+
+
+def summary(run: Run, signals: Signals, diagnosis: Diagnosis, written: Written) -> None:
+    """Print to standard error; in colour on a terminal, unless NO_COLOR is set."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False)
+    style = _STYLES.get(diagnosis.status, "bold")
+    for index, line in enumerate(lines(run, signals, diagnosis, written)):
+        text = Text.assemble((PREFIX, "dim"), " ", (line, "" if index else style))
+        console.print(text, soft_wrap=True)
+
+
+def lines(run: Run, signals: Signals, diagnosis: Diagnosis, written: Written) -> Iterator[str]:
+    """The lines without their prefix."""
+    words = Words(written.lang)
+    finding = first_finding(diagnosis)
+    yield headline(signals, diagnosis, words)
+    yield _gain(finding, words)
+    if finding is not None and finding.prescription is not None:
+        yield words("terminal.fix", text=_fix(run, signals, finding, written))
+        yield words("terminal.sure", text=words(f"confidence.{finding.confidence}"))
+    elif diagnosis.reason:
+        yield words("terminal.sure", text=clean(diagnosis.reason, run.meta.working_directory))
+    for _, text in written.notes:
+        yield text
+    if written.files:
+        yield words("terminal.files", text=", ".join(_shown(path) for path in written.files))
+    yield words("terminal.next", text=_next(run, diagnosis, written))
+
+
+def _gain(finding: Finding | None, words: Words) -> str:
+    if finding is None or finding.gain is None:
+        return words("terminal.no-gain")
+    numbers = {
+        "best": figures.times(finding.gain.speedup.best),
+        "range": figures.times_range(finding.gain.speedup),
+    }
+    return words("terminal.gain", text=words(f"gain.{finding.gain.basis}", **numbers))
+
+
+def _fix(run: Run, signals: Signals, finding: Finding, written: Written) -> str:
+    prescription = finding.prescription
+    if prescription is None or not prescription.settings:
+        return clean(prescription.advice, run.meta.working_directory) if prescription else ""
+    settings = as_arguments(prescription.settings)
+    site = site_of(signals, finding)
+    if site is None:
+        return settings
+    return f"{code_path(site.file, run.meta.working_directory)}:{site.line}  {settings}"
+
+
+def _next(run: Run, diagnosis: Diagnosis, written: Written) -> str:
+    patch = next((path for path in written.files if path.name == PATCH_FILE), None)
+    if patch is not None:
+        return f"git apply {shlex.quote(_shown(patch))}"
+    about = diagnosis.cause or diagnosis.limit
+    return f"loaderdoctor explain {about}" if about else f"loaderdoctor profile {words_after_profile(run)}"
+
+
+def _shown(path: Path) -> str:
+    """As one would type it here."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

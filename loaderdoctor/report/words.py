@@ -1,0 +1,45 @@
+"""The report's sentences in one language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.report import causes_en, causes_zh, text_en, text_zh
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LANGUAGES = ("en", "zh")
+
+
+class Words:
+    """Looks sentences up by key and fills in their values.
+
+    What causes and signals say of a run (evidence, reasons, advice, notes) is English in every language: it is written
+    where the number is known, and a translated half of a sentence would be worse than a whole one.
+    """
+
+    def __init__(self, lang: str = "en") -> None:
+        """LoaderDoctorError `unknown-language` where there is no catalog."""
+        catalogs: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+            "en": (text_en.TEXT, causes_en.CAUSES),
+            "zh": (text_zh.TEXT, causes_zh.CAUSES),
+        }
+        if lang not in catalogs:
+            sentence = f"There is no report in {lang!r}; choose one of {', '.join(LANGUAGES)}."
+            raise LoaderDoctorError("unknown-language", sentence)
+        self.lang = lang
+        self._text, self._causes = catalogs[lang]
+
+    def __call__(self, key: str, **values: Any) -> str:
+        """Give the sentence of the key with its values filled in."""
+        return self._text[key].format(**values)
+
+    def count(self, noun: str, number: int) -> str:
+        """Give the number with its noun: "1 worker", "2 workers"."""
+        return self(f"count.{noun}.{'one' if number == 1 else 'many'}", n=f"{number:,}")
+
+    def cause(self, cause: str, **values: Any) -> str:
+        """Say what a cause is, as half a sentence; its id in words where it came from elsewhere."""
+        return self._causes.get(cause, cause.replace("-", " ")).format(**values)
