@@ -50,13 +50,12 @@ def recorded_s(workload: Workload) -> float:
     return busy_s + sum(workload.waits_s[first:])
 
 
-def fewest_workers(workload: Workload, cap: int = MOST_WORKERS) -> int:
-    """The smallest num_workers from 1 to `cap` that is within 2 % of the best of them."""
-    times = [
-        replay(workload, {"num_workers": workers}).total_s for workers in range(1, _last_useful(workload, cap) + 1)
-    ]
+def fewest_workers(workload: Workload, cap: int = MOST_WORKERS, also: Mapping[str, Any] | None = None) -> int:
+    """The smallest num_workers from 1 to `cap` that is within 2 % of the best of them; `also` are settings to go with it."""
+    counts = range(1, _last_useful(workload, cap) + 1)
+    times = [replay(workload, {**(also or {}), "num_workers": workers}).total_s for workers in counts]
     best = min(times)
-    return next(workers for workers, time_s in enumerate(times, 1) if time_s <= best * (1 + WITHIN))
+    return next(workers for workers, time_s in zip(counts, times, strict=True) if time_s <= best * (1 + WITHIN))
 
 
 def _last_useful(workload: Workload, cap: int) -> int:
