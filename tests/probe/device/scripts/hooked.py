@@ -92,16 +92,16 @@ CALLS = {
     "module": lambda: torch.nn.Linear(4, 4).to("cuda"),
     "module with buffers": lambda: torch.nn.BatchNorm1d(4).cuda(),
     "failing": failing,
-    "item": lambda: here.sum().item(),
+    "item": lambda: [here.sum().item()],
     "float": lambda: float(here.sum()),
     "bool": lambda: bool(here.sum() > 0),
     "cpu": lambda: here[:].cpu(),
     "to cpu": lambda: here.to("cpu"),
     "to cpu without waiting": lambda: here.to("cpu", non_blocking=True),
     "tolist": lambda: here[0].tolist(),
-    "synchronize": lambda: torch.cuda.synchronize(0)
-    "stream synchronize": lambda: torch.cuda.current_stream().synchronize(),
-    "item on the host": lambda: host.sum().item(),
+    "synchronize": lambda: torch.cuda.synchronize(0),
+    "stream synchronize": lambda: (torch.cuda.current_stream().synchronize(),),
+    "item on the host": lambda: [host.sum().item()],
 }
 
 if __name__ == "__main__":
