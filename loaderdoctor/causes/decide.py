@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loaderdoctor import predict
-from loaderdoctor.causes.answers import number, ruled_out
+from loaderdoctor.causes.answers import number
 from loaderdoctor.causes.base import (
     FOUND,
     NO_DATA,
@@ -19,7 +19,7 @@ from loaderdoctor.causes.base import (
     Interval,
     Threshold,
 )
-from loaderdoctor.values import Measured, Missing
+from loaderdoctor.values import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -136,10 +136,9 @@ _EDIT = 10  # settings: what no setting cures asks for an edit of the script, wh
 def _unexplained(findings: tuple[Finding, ...]) -> str:
     """Says what is known of a wait that no cause explains."""
     text = "The training waits for data, and none of the causes that loaderdoctor knows explains it."
-    near = [
-        f for f in findings if f.status == RULED_OUT and f.cause in ("no-workers", "too-few-workers") and f.evidence
-    ]
-    return f"{text} {near[0].evidence[0].text}." if near and near[0].evidence[0].text.startswith("No core") else text
+    shown = [evidence for finding in findings if finding.status == RULED_OUT for evidence in finding.evidence]
+    no_core = next((evidence.text for evidence in shown if evidence.unit == "cores"), None)
+    return f"{text} {no_core}." if no_core else text
 
 
 def _together(signals: Signals, found: list[Finding]) -> Gain | None:

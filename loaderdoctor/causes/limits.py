@@ -1,4 +1,4 @@
-"""What both limits ask of a run that does not starve: is the device still at work when the next batch is asked for?"""
+"""What both limits ask of a run that does not starve: whether the device still works when a batch is asked for."""
 
 from __future__ import annotations
 
