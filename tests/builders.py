@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from drawn_runs import ranks_from, run_from, run_of, write
+from drawn_runs import UNIT_S, Records, ranks_from, run_from, run_of, write
 
 from loaderdoctor.analyse.signals import (
     BatchWork,
@@ -25,6 +25,8 @@ from loaderdoctor.analyse.signals import (
 from loaderdoctor.values import Measured, Missing
 
 __all__ = [
+    "UNIT_S",
+    "Records",
     "around",
     "device",
     "exact",

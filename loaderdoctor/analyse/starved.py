@@ -60,7 +60,7 @@ def _longest(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]], 
     """
     frames = []
     for steps, its_roles in zip(ranks, roles, strict=True):
-        role = steps["loader"].map(its_roles).fillna(EVAL)
+        role = steps["loader"].map(lambda loader, roles=its_roles: roles.get(loader, EVAL))
         frames.append(
             pd.DataFrame(
                 {"role": role, "place": role.groupby(role).cumcount(), "wait_ns": steps[column] + steps["copy_ns"]}

@@ -34,6 +34,9 @@ def read_meta(run_dir: Path) -> RunMeta:
     except (OSError, ValueError) as error:
         sentence = f"{path} cannot be read: {error}."
         raise LoaderDoctorError("not-a-run", sentence, ExitCode.NO_REPORT) from None
+    if not isinstance(raw, dict):
+        sentence = f"{path} is not the {META_FILE} of a run."
+        raise LoaderDoctorError("not-a-run", sentence)
     if raw.get("schema") != SCHEMA:
         sentence = f"{path} has schema {raw.get('schema')!r}; this loaderdoctor reads {SCHEMA!r}. Update loaderdoctor."
         raise LoaderDoctorError("run-too-new", sentence, ExitCode.NO_REPORT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -31,11 +32,12 @@ def read(run_dir: Path) -> Run:
     What a killed process left is read up to its last whole record.  LoaderDoctorError `not-a-run` or `run-too-new`.
     """
     meta = read_meta(run_dir)
-    files = sorted((run_dir / "records").glob("*.bin"))
-    processes = tuple(process for file in files if (process := read_process(file)) is not None)
+    files = {file.name: read_process(file) for file in sorted((run_dir / "records").glob("*.bin"))}
+    processes = [process for process in files.values() if process is not None]
+    unreadable = [name for name, process in files.items() if process is None]
     return Run(
-        meta=meta,
-        processes=tuple(sorted(processes, key=lambda process: process.header["opened_ns"])),
+        meta=replace(meta, notes=(*meta.notes, *map(_unreadable, unreadable))),
+        processes=tuple(sorted(processes, key=lambda process: (process.header["opened_ns"], process.pid))),
         samples=MappingProxyType(
             {s.name: s for s in map(_read_samples, sorted((run_dir / "samples").glob("*.jsonl")))}
         ),
@@ -64,6 +66,10 @@ def read_process(path: Path) -> ProcessRecords | None:
         texts=MappingProxyType(_texts(rows[rows[:, 0] == TEXT])),
         torn=int(len(raw) % RECORD_BYTES > 0) + int((~known).sum()),
     )
+
+
+def _unreadable(name: str) -> dict[str, str]:
+    return {"slug": "records-unreadable", "text": f"{name} has no header of a record file and was left out."}
 
 
 def _fields(kind: int, row: Rows) -> dict[str, int]:
