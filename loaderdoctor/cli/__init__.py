@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import click
 
 from loaderdoctor import __version__
-from loaderdoctor.cli.check import check
-from loaderdoctor.cli.demo import demo
-from loaderdoctor.cli.explain import explain
-from loaderdoctor.cli.profile import profile
-from loaderdoctor.cli.report import report
+from loaderdoctor.cli import check, demo, explain, profile, report
 from loaderdoctor.cli.reporting import complain
 from loaderdoctor.errors import LoaderDoctorError
 
@@ -26,12 +23,13 @@ def commands() -> None:
     """Say why a PyTorch training starves for data, what to change, and how much faster it gets."""
 
 
-for command in (profile, report, explain, check, demo):
+for command in (profile.profile, report.report, explain.explain, check.check, demo.demo):
     commands.add_command(command)
 
 
 def main() -> None:
     """Entry point; errors of ours become one sentence and an exit status."""
+    warnings.simplefilter("ignore")  # PYTHONWARNINGS is meant for the script, whose terminal this is
     try:
         commands.main(prog_name="loaderdoctor")
     except LoaderDoctorError as error:
