@@ -11,7 +11,7 @@ from loaderdoctor.report.advice import PATCH_FILE
 from loaderdoctor.report.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from loaderdoctor.analyse.signals import Signals
@@ -33,7 +33,7 @@ class Written:
     lang: str = "en"
 
 
-def write(
+def write(  # noqa: PLR0917 - the stages in their order
     run: Run, signals: Signals, diagnosis: Diagnosis, directory: Path, formats: Sequence[str], lang: str = "en"
 ) -> Written:
     """Write report.<format> for each format, and fix.patch where a source edit is prescribed.

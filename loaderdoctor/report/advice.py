@@ -30,9 +30,9 @@ _PYTHON = re.compile(r"python[0-9.]*(\.exe)?")
 def fix(run: Run, signals: Signals, finding: Finding, words: Words, *, in_file: bool) -> Fix:
     """A finding's prescription; `in_file` where fix.patch holds its edit."""
     prescription = finding.prescription
-    title = words("fix.title")
     if prescription is None:
-        return Fix(title, (words("fix.none"),))
+        return Fix(words("fix.title"), (words("fix.none"),))
+    saves_memory = (prescription.memory_bytes or 0) < 0 and finding.gain is not None and finding.gain.speedup.best <= 1
     text = patch_of(run, signals, finding)
     sentences = []
     if prescription.settings and text is None:
@@ -40,7 +40,7 @@ def fix(run: Run, signals: Signals, finding: Finding, words: Words, *, in_file: 
     if prescription.advice:
         sentences.append(clean(prescription.advice, run.meta.working_directory))
     return Fix(
-        title=title,
+        title=words("fix.optional" if saves_memory else "fix.title"),
         sentences=tuple(sentences),
         diff=_diff(text, words) if text else (),
         apply=words("fix.apply") if text and in_file else "",
@@ -67,7 +67,7 @@ def words_after_profile(run: Run) -> str:
     return clean(shlex.join(["--", *command]), run.meta.working_directory)
 
 
-def gain(signals: Signals, finding: Finding | None, diagnosis: Diagnosis, words: Words) -> Gain:
+def gain(finding: Finding | None, diagnosis: Diagnosis, words: Words) -> Gain:
     """How much faster, or why there is nothing to expect."""
     title = words("gain.title")
     if finding is None:

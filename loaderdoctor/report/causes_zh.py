@@ -1,7 +1,5 @@
 """What each cause is, in Chinese; the keys and placeholders of causes_en."""
 
-# ruff: noqa: RUF001 - Chinese has a comma of its own
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -11,8 +9,8 @@ if TYPE_CHECKING:
 
 CAUSES: Mapping[str, str] = {
     "no-workers": "训练进程在两步之间自己制作每个批次",
-    "too-few-workers": "{workers}制作批次的速度跟不上使用速度",
-    "too-many-workers": "{workers}在允许使用的 CPU 上互相争抢",
+    "too-few-workers": "{workers} 制作批次的速度跟不上使用速度",
+    "too-many-workers": "{workers} 在允许使用的 CPU 上互相争抢",
     "ipc-overhead": "在进程间搬运一个批次比制作它更费时",
     "per-sample-fetch": "数据已在内存中，却仍逐个样本读取",
     "ipc-object-count": "每个批次被拆成过多的小块在进程间传送",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import statistics
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from loaderdoctor.report import figures
 from loaderdoctor.report.model import Column, IntervalChart, Part, Proof, SplitBar, StepsChart, Table
 from loaderdoctor.values import Measured, value_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from loaderdoctor.analyse.signals import Signals, StepSignals
     from loaderdoctor.report.words import Words
@@ -66,37 +66,43 @@ def steps_chart(steps: StepSignals, words: Words) -> StepsChart | None:
         return None
     series = [tuple(step[_SERIES.index(kind)] for kind in kinds) for step in steps.series]
     bars = means(series, MOST_MARKS // len(kinds))
-    totals = [sum(bar) for bar in bars]
-    longest, cut_s = max(totals), CUT_ABOVE * statistics.median(totals)
-    top_s = figures.nice_ceiling(min(longest, cut_s))
-    count = words.count("step", len(series))
-    first, last = (
-        statistics.fmean(sum(step) for step in series[: len(series) // 2 or 1]),
-        statistics.fmean(sum(step) for step in series[len(series) // 2 :]),
-    )
-    caption = words("steps.caption", count=count)
-    if len(bars) < len(series):
-        caption += " " + words("steps.means", n=figures.significant(len(series) / len(bars)))
-    if longest > top_s:
-        caption += " " + words("steps.cut", longest=figures.seconds(longest))
+    longest_s = max(sum(bar) for bar in bars)
+    top_s = figures.nice_ceiling(min(longest_s, CUT_ABOVE * statistics.median(sum(bar) for bar in bars)))
     return StepsChart(
-        sentence=words("steps.sentence", count=count, first=figures.seconds(first), last=figures.seconds(last)),
+        sentence=_steps_in_words(series, words),
         kinds=tuple(kinds),
         bars=tuple(tuple(part / top_s for part in _cut(bar, top_s)) for bar in bars),
         ticks=tuple((part, figures.seconds(part * top_s) if part else "0") for part in (0.0, 0.5, 1.0)),
         first=words("steps.step", n=1),
         last=words("steps.step", n=f"{len(series):,}"),
-        caption=caption,
+        caption=" ".join(_steps_caption(len(series), len(bars), longest_s, top_s, words)),
         legend=tuple((kind, words(f"legend.{kind}")) for kind in reversed(kinds)),
         data=_steps_table(series, kinds, words),
     )
+
+
+def _steps_in_words(series: Sequence[tuple[float, ...]], words: Words) -> str:
+    """Whether it is steady or passes: the means of both halves."""
+    lengths = [sum(step) for step in series]
+    half = (len(lengths) + 1) // 2
+    first, last = statistics.fmean(lengths[:half]), statistics.fmean(lengths[-half:])
+    count = words.count("step", len(series))
+    return words("steps.sentence", count=count, first=figures.seconds(first), last=figures.seconds(last))
+
+
+def _steps_caption(steps: int, bars: int, longest_s: float, top_s: float, words: Words) -> Iterator[str]:
+    yield words("steps.caption", count=words.count("step", steps))
+    if bars < steps:
+        yield words("steps.means", n=figures.significant(steps / bars, 2))
+    if longest_s > top_s:
+        yield words("steps.cut", longest=figures.seconds(longest_s))
 
 
 def means(series: Sequence[tuple[float, ...]], most: int) -> list[tuple[float, ...]]:
     """Means of neighbouring steps, as few together as make no more than `most` bars of them."""
     count = min(len(series), most)
     bounds = [len(series) * k // count for k in range(count + 1)]
-    groups = (series[start:end] for start, end in zip(bounds, bounds[1:], strict=False))
+    groups = (series[start:end] for start, end in pairwise(bounds))
     return [tuple(statistics.fmean(column) for column in zip(*group, strict=True)) for group in groups]
 
 
@@ -115,7 +121,7 @@ def _steps_table(series: Sequence[tuple[float, ...]], kinds: Sequence[str], word
     columns = (Column(words("column.steps")), *(Column(words(f"legend.{kind}"), True) for kind in kinds))
     rows = tuple(
         (f"{start + 1:,}{figures.DASH}{end:,}", *(figures.seconds(part) for part in group))
-        for start, end, group in zip(bounds, bounds[1:], groups, strict=False)
+        for (start, end), group in zip(pairwise(bounds), groups, strict=True)
     )
     return Table(words("steps.data"), columns, rows)
 
@@ -124,12 +130,13 @@ def interval_chart(speedup: Interval, basis: str, words: Words) -> IntervalChart
     """A speed-up on an axis that starts at 1, or below where the interval does."""
     start = min(1.0, speedup.low // 0.25 * 0.25)
     top = start + figures.nice_ceiling(max(speedup.high - start, 0.1))
-    places = [(value - start) / (top - start) for value in (speedup.low, speedup.best, speedup.high)]
     ticks = [start + (top - start) * part for part in (0.0, 0.5, 1.0)]
     numbers = {"best": figures.times(speedup.best), "range": figures.times_range(speedup)}
     return IntervalChart(
-        words("gain.sentence", **numbers),
-        *places,
-        ticks=tuple(((tick - start) / (top - start), f"{figures.significant(tick)}×") for tick in ticks),
+        sentence=words("gain.sentence", **numbers),
+        low=(speedup.low - start) / (top - start),
+        best=(speedup.best - start) / (top - start),
+        high=(speedup.high - start) / (top - start),
+        ticks=tuple(((tick - start) / (top - start), f"{figures.significant(tick)}{figures.TIMES}") for tick in ticks),
         caption=words(f"gain.{basis}", **numbers),
     )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from loaderdoctor.values import Interval, Value
 
 ABSENT = "\N{EN DASH}"
+TIMES = "\N{MULTIPLICATION SIGN}"
 DASH = "\N{EN DASH}"
 _SECONDS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _LONGEST_IN_SECONDS = 120.0  # "90 s" reads better than "1.5 min"
@@ -44,10 +45,10 @@ def _percent(value: float) -> str:
     return f"{percent:.1f}".removesuffix(".0") if percent < 9.95 else f"{percent:.0f}"  # noqa: PLR2004 - rounds to 10
 
 
-def seconds(value: float) -> str:
+def seconds(value: float, digits: int = 3) -> str:
     """A duration in the unit that fits: "193 ms", "1.25 s", "3.2 min"."""
     factor, unit = _unit_of_seconds(value)
-    return f"{significant(value / factor)} {unit}"
+    return f"{significant(value / factor, digits)} {unit}"
 
 
 def seconds_range(low: float, high: float) -> str:
@@ -77,12 +78,12 @@ def change(value: float) -> str:
 
 def times(value: float) -> str:
     """A factor: "2.3x" with the sign for it; two decimals where it is close to one."""
-    return f"{_factor(value)}×"
+    return f"{_factor(value)}{TIMES}"
 
 
 def times_range(interval: Interval) -> str:
     """Both ends of a factor."""
-    return f"{_factor(interval.low)}{DASH}{_factor(interval.high)}×"
+    return f"{_factor(interval.low)}{DASH}{_factor(interval.high)}{TIMES}"
 
 
 def _factor(value: float) -> str:

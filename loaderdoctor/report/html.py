@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs no network, no script and no other file."""  # noqa: A005 - named by what it makes
+"""The report as one HTML file that needs no network, no script and no other file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""report.json: the contract with scripts, CI jobs and tickets, field by field."""  # noqa: A005 - named by what it makes
+"""report.json: the contract with scripts, CI jobs and tickets, field by field."""
 
 from __future__ import annotations
 

@@ -48,11 +48,13 @@ def _lines(view: ReportView) -> Iterator[str]:
 
 
 def _fix(fix: Fix) -> Iterator[str]:
-    yield "\n\n".join(_plain(sentence) for sentence in fix.sentences)
+    if fix.sentences:
+        yield "\n\n".join(_plain(sentence) for sentence in fix.sentences)
     if fix.diff:
         yield _fenced("diff", [line.text for line in fix.diff])
     if fix.commands:
-        yield (f"\n{_plain(fix.apply)}\n" if fix.apply else "") + _fenced("sh", list(fix.commands))
+        yield f"\n{_plain(fix.apply)}\n" if fix.apply else ""
+        yield _fenced("sh", list(fix.commands))
     if fix.safety:
         yield f"\n{_plain(fix.safety)}"
 
@@ -61,7 +63,7 @@ def _fenced(language: str, lines: list[str]) -> str:
     """A code block whose fence is longer than any inside it."""
     longest = max((len(run) for line in lines for run in re.findall(r"`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
-    return "\n".join(["", f"{fence}{language}", *lines, fence])
+    return "\n".join([f"{fence}{language}", *lines, fence])
 
 
 def _list(listing: Listing) -> Iterator[str]:

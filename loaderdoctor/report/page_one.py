@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 MOST_RULED_OUT = 5  # as many as fit on the first page; the second page has the others
 MOST_REASONS = 4
 LONGEST_COMMAND = 100  # characters of the run line
-MINUTES_PER_HOUR = 60
+SECONDS_PER_HOUR = 3600
+TRUSTED = frozenset({"starving", "healthy"})  # the verdicts that stand on a share known well enough
 
 
 def run_line(run: Run, words: Words) -> str:
@@ -35,20 +36,13 @@ def run_line(run: Run, words: Words) -> str:
     return words("run-line", version=run.meta.tool_version, command=command, started=started)
 
 
-def facts(signals: Signals, finding: Finding | None, words: Words) -> tuple[Fact, ...]:
+def facts(signals: Signals, diagnosis: Diagnosis, finding: Finding | None, words: Words) -> tuple[Fact, ...]:
     """Waiting share, step now, step after the fix (or what a perfect loader would give), waiting per hour."""
-    share = signals.starved_share
     return (
         _waiting(signals, words),
         _step_now(signals, words),
-        _step_after(signals, finding, words) or _at_best(signals, words),
-        Fact(
-            words("fact.hour"),
-            words("minutes", n=figures.significant(share.value * MINUTES_PER_HOUR, 2))
-            if isinstance(share, Measured)
-            else figures.ABSENT,
-            words(f"fact.clock.{signals.clock}"),
-        ),
+        _step_after(signals, finding, words) or _at_best(signals, diagnosis, words),
+        _in_an_hour(signals, diagnosis, words),
     )
 
 
@@ -82,11 +76,19 @@ def _step_after(signals: Signals, finding: Finding | None, words: Words) -> Fact
     )
 
 
-def _at_best(signals: Signals, words: Words) -> Fact:
+def _at_best(signals: Signals, diagnosis: Diagnosis, words: Words) -> Fact:
     share = signals.starved_share
-    known = isinstance(share, Measured) and share.value < 1
-    value = figures.times(1 / (1 - share.value)) if isinstance(share, Measured) and known else figures.ABSENT
-    return Fact(words("fact.best"), value, words("fact.best.detail"))
+    if diagnosis.status not in TRUSTED or not isinstance(share, Measured) or share.value >= 1:
+        return Fact(words("fact.best"), figures.ABSENT, words("fact.not-known"))
+    return Fact(words("fact.best"), figures.times(1 / (1 - share.value)), words("fact.best.detail"))
+
+
+def _in_an_hour(signals: Signals, diagnosis: Diagnosis, words: Words) -> Fact:
+    share = signals.starved_share
+    if diagnosis.status not in TRUSTED or not isinstance(share, Measured):
+        return Fact(words("fact.hour"), figures.ABSENT, words("fact.not-known"))
+    waiting = figures.seconds(share.value * SECONDS_PER_HOUR, digits=2)
+    return Fact(words("fact.hour"), waiting, words(f"fact.clock.{signals.clock}"))
 
 
 def sure(run: Run, signals: Signals, finding: Finding | None, words: Words) -> Listing:
@@ -153,7 +155,7 @@ def environment(run: Run, signals: Signals, words: Words) -> Listing:
         "system": " ".join(str(known[key]) for key in ("os", "kernel") if known.get(key)),
         "loader": settings_in_words(signals.main.settings, words) if signals.main else "",
         "ranks": f"{signals.ranks}" if signals.ranks > 1 else "",
-        "overhead": figures.cell(signals.overhead_share),
+        "overhead": figures.share(signals.overhead_share.value) if isinstance(signals.overhead_share, Measured) else "",
     }
     return Listing(words("environment.title"), tuple((words(f"env.{key}"), text) for key, text in rows.items() if text))
 
@@ -162,9 +164,8 @@ def facts_of(run: Run, signals: Signals) -> dict[str, Any]:
     """Everything that is known of machine and process; the machine's own keys win."""
     said: Mapping[str, Any] = {}
     for process in run.processes:
-        numbers = process.tables.get("process", {}).get("about_text", ())
-        if len(numbers) and not said:
-            said = json.loads(process.texts.get(int(numbers[0]), "{}"))
+        for number in process.tables.get("process", {}).get("about_text", ()):
+            said = said or json.loads(process.texts.get(int(number), "{}"))
     together = {**said, **run.meta.environment, **signals.machine.facts}
     return clean_facts(together, run.meta.working_directory)
 

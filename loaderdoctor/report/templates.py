@@ -27,7 +27,7 @@ def environment() -> jinja2.Environment:
     """HTML is escaped; a name that the view does not have is an error, not an empty place."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(find_templates()),
-        autoescape=lambda name: name is not None and name.endswith((".html.j2", ".svg.j2")),
+        autoescape=jinja2.select_autoescape(("html.j2", "svg.j2")),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

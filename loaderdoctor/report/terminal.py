@@ -14,7 +14,7 @@ from loaderdoctor.report.privacy import clean, code_path
 from loaderdoctor.report.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from loaderdoctor.analyse.signals import Signals
     from loaderdoctor.causes.base import Diagnosis, Finding
@@ -44,14 +44,14 @@ def lines(run: Run, signals: Signals, diagnosis: Diagnosis, written: Written) ->
     yield headline(signals, diagnosis, words)
     yield _gain(finding, words)
     if finding is not None and finding.prescription is not None:
-        yield words("terminal.fix", text=_fix(run, signals, finding, written))
+        yield words("terminal.fix", text=_fix(run, signals, finding))
         yield words("terminal.sure", text=words(f"confidence.{finding.confidence}"))
     elif diagnosis.reason:
         yield words("terminal.sure", text=clean(diagnosis.reason, run.meta.working_directory))
     for _, text in written.notes:
         yield text
     if written.files:
-        yield words("terminal.files", text=", ".join(_shown(path) for path in written.files))
+        yield words("terminal.files", text=_files(written.files))
     yield words("terminal.next", text=_next(run, diagnosis, written))
 
 
@@ -65,7 +65,7 @@ def _gain(finding: Finding | None, words: Words) -> str:
     return words("terminal.gain", text=words(f"gain.{finding.gain.basis}", **numbers))
 
 
-def _fix(run: Run, signals: Signals, finding: Finding, written: Written) -> str:
+def _fix(run: Run, signals: Signals, finding: Finding) -> str:
     prescription = finding.prescription
     if prescription is None or not prescription.settings:
         return clean(prescription.advice, run.meta.working_directory) if prescription else ""
@@ -82,6 +82,11 @@ def _next(run: Run, diagnosis: Diagnosis, written: Written) -> str:
         return f"git apply {shlex.quote(_shown(patch))}"
     about = diagnosis.cause or diagnosis.limit
     return f"loaderdoctor explain {about}" if about else f"loaderdoctor profile {words_after_profile(run)}"
+
+
+def _files(files: Sequence[Path]) -> str:
+    """The first with its folder, the others by their names."""
+    return ", ".join([_shown(files[0]), *(path.name for path in files[1:])])
 
 
 def _shown(path: Path) -> str:

@@ -1,7 +1,5 @@
 """The report's sentences in Chinese; the keys and placeholders of text_en."""
 
-# ruff: noqa: RUF001 - Chinese has punctuation of its own
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -11,7 +9,7 @@ if TYPE_CHECKING:
 
 TEXT: Mapping[str, str] = {
     "run-line": "loaderdoctor {version} · {command} · {started} UTC",
-    "subject.gpu": "GPU",
+    "subject.gpu": "GPU ",
     "subject.device": "设备",
     "subject.step": "训练步",
     "headline.starving": "{subject}有 {share} 的时间在等待数据：{cause}。",
@@ -35,7 +33,6 @@ TEXT: Mapping[str, str] = {
     "count.step.many": "{n} 步",
     "count.steady.one": "{n} 个稳定步",
     "count.steady.many": "{n} 个稳定步",
-    "minutes": "{n} 分钟",
     "fact.waiting": "等待数据",
     "fact.waiting.detail": "占预热后时间的比例；95 % 区间 {range}",
     "fact.step": "当前每步",
@@ -46,6 +43,7 @@ TEXT: Mapping[str, str] = {
     "fact.after.measured": "实测值，{range}",
     "fact.best": "加载器完美时",
     "fact.best.detail": "的速度；改动加载器不会更快",
+    "fact.not-known": "还不够确定",
     "fact.hour": "每小时等待",
     "fact.clock.device": "按设备自身的时钟",
     "fact.clock.host": "按主机的时钟",
@@ -68,6 +66,7 @@ TEXT: Mapping[str, str] = {
     "steps.step": "第 {n} 步",
     "steps.data": "各步的平均用时",
     "fix.title": "修复",
+    "fix.optional": "可选：同样的速度，更少的内存",
     "fix.none": "加载器的任何设置都不能解决这个问题。",
     "fix.settings": "给 DataLoader 设置 {settings}。",
     "fix.settings-at": "给 {place} 处的 DataLoader 设置 {settings}。",

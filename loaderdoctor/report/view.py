@@ -33,12 +33,12 @@ def view(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> 
         run_line=page_one.run_line(run, words),
         headline=sentence,
         lead=advice.lead(run, signals, diagnosis, words),
-        facts=page_one.facts(signals, fault, words),
+        facts=page_one.facts(signals, diagnosis, fault, words),
         proof=proof(signals, words),
         fix=advice.fix(run, signals, finding, words, in_file=is_first)
         if finding is not None and prescribed
         else advice.instead(run, signals, diagnosis, words),
-        gain=advice.gain(signals, finding, diagnosis, words),
+        gain=advice.gain(finding, diagnosis, words),
         sure=page_one.sure(run, signals, fault, words),
         ruled_out=page_one.ruled_out(run, diagnosis, words),
         environment=page_one.environment(run, signals, words),

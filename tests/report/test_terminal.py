@@ -1,0 +1,63 @@
+"""The last lines of a run, on standard error."""
+
+import pytest
+from report_samples import SAMPLES
+
+from loaderdoctor.report import Written, terminal
+
+
+def shown(name, tmp_path, capsys, notes=()):
+    run, signals, diagnosis, lang = SAMPLES[name]()
+    files = tuple(tmp_path / file for file in ("report.html", "report.json", "fix.patch"))
+    terminal.summary(run, signals, diagnosis, Written(files, notes, lang))
+    out, err = capsys.readouterr()
+    assert out == ""
+    return err.splitlines()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_about_six_plain_lines_with_the_prefix(name, tmp_path, capsys):
+    lines = shown(name, tmp_path, capsys)
+    assert 4 <= len(lines) <= 6
+    assert all(line.startswith("loaderdoctor: ") for line in lines)
+    assert not any("\x1b" in line for line in lines)
+
+
+def test_the_lines_of_a_starving_run(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert shown("starving", tmp_path, capsys) == [
+        "loaderdoctor: The GPU waits for data 58 % of the time: 2 workers cannot make batches as fast as they are used.",
+        "loaderdoctor: gain   2.3× as fast, range 1.9–2.5×, simulated from the recorded batches.",
+        "loaderdoctor: fix    train.py:9  num_workers=6, persistent_workers=True",
+        "loaderdoctor: sure   high",
+        "loaderdoctor: files  report.html, report.json, fix.patch",
+        "loaderdoctor: next   git apply fix.patch",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("advice_only", "loaderdoctor explain device-sync"),
+        ("healthy_plain", "loaderdoctor profile train.py --data /mnt/leaves --hf-token '***'"),
+        ("unnamed", "loaderdoctor profile train.py --data /mnt/leaves --hf-token '***'"),
+    ],
+)
+def test_the_next_command_without_a_patch(name, command):
+    run, signals, diagnosis, lang = SAMPLES[name]()
+    assert list(terminal.lines(run, signals, diagnosis, Written((), (), lang)))[-1] == f"next   {command}"
+
+
+def test_notes_on_files_that_are_not_there(tmp_path, capsys):
+    note = ("pdf-failed", "report.pdf was not written: odd.")
+    assert "loaderdoctor: report.pdf was not written: odd." in shown("healthy", tmp_path, capsys, (note,))
+
+
+@pytest.mark.parametrize(("no_colour", "coloured"), [(None, True), ("1", False)])
+def test_colour_only_on_a_terminal_that_wants_it(no_colour, coloured, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if no_colour:
+        monkeypatch.setenv("NO_COLOR", no_colour)
+    assert any("\x1b[1;31m" in line for line in shown("starving", tmp_path, capsys)) is coloured
