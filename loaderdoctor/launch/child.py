@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 BOOTSTRAP = Path(__file__).with_name("bootstrap")
+VARIABLES = ("LOADERDOCTOR_RUN", "LOADERDOCTOR_STEPS", "LOADERDOCTOR_SECONDS")
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT")
 # The terminal sends these to the whole process group, so the script gets them itself.
 FROM_THE_TERMINAL = ("SIGINT", "SIGQUIT")
@@ -28,14 +29,9 @@ SHELL_SIGNAL = 128
 
 def environment(run_dir: Path, *, steps: int | None = None, seconds: float | None = None) -> dict[str, str]:
     """What a process below this one needs in its environment to be recorded, PYTHONPATH as it would be and ours first."""
-    env = {
-        "PYTHONPATH": os.pathsep.join([str(BOOTSTRAP), *filter(None, [os.environ.get("PYTHONPATH")])]),
-        "LOADERDOCTOR_RUN": str(run_dir),
-    }
-    for name, value in (("LOADERDOCTOR_STEPS", steps), ("LOADERDOCTOR_SECONDS", seconds)):
-        if value is not None:
-            env[name] = str(value)
-    return env
+    path = os.pathsep.join([str(BOOTSTRAP), *filter(None, [os.environ.get("PYTHONPATH")])])
+    values = zip(VARIABLES, (run_dir, steps, seconds), strict=True)
+    return {"PYTHONPATH": path} | {name: str(value) for name, value in values if value is not None}
 
 
 class Child:

@@ -14,7 +14,7 @@ from uuid import uuid4
 from loaderdoctor import __version__
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.launch import directory
-from loaderdoctor.launch.child import environment, shell_status, started
+from loaderdoctor.launch.child import VARIABLES, environment, shell_status, started
 from loaderdoctor.launch.ending import ended_by, first_batch_ns, gather_sources, silence
 from loaderdoctor.record import RunMeta, write_meta
 
@@ -50,7 +50,7 @@ def launch(command: Command, options: Options) -> Launched:
     LoaderDoctorError `output-unusable` or `command-not-started`; whatever the command itself does is no error.
     """
     run_dir, meta = begin(command.argv, command.name, options)
-    env = os.environ | environment(run_dir, steps=options.steps, seconds=options.seconds)
+    env = _of_no_run(os.environ) | environment(run_dir, steps=options.steps, seconds=options.seconds)
     notes: list[Note] = list(meta.notes)
     try:
         with started(command.argv, env) as child:
@@ -68,6 +68,11 @@ def launch(command: Command, options: Options) -> Launched:
     except LoaderDoctorError as fault:  # the script has run, and its status must get through
         return Launched(run_dir, returncode, fault)
     return Launched(run_dir, returncode)
+
+
+def _of_no_run(variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables without those of a run that this one is started in."""
+    return {name: value for name, value in variables.items() if name not in VARIABLES}
 
 
 def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMeta]:

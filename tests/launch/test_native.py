@@ -78,6 +78,19 @@ def test_a_module_and_its_arguments(script):
     assert b"job" in under.stdout
 
 
+SHOWS_VARIABLES = "import os; print({name: v for name, v in os.environ.items() if name.startswith('LOADERDOCTOR_')})"
+
+
+def test_a_run_inside_a_run_is_one_of_its_own(script, monkeypatch):
+    monkeypatch.setenv("LOADERDOCTOR_RUN", "/outer")
+    monkeypatch.setenv("LOADERDOCTOR_STEPS", "5")
+    under = subprocess.run(
+        tool("-o", "run", "--seconds", "9", script(SHOWS_VARIABLES)), capture_output=True, text=True, check=True
+    )
+    expected = {"LOADERDOCTOR_RUN": str(Path("run").resolve()), "LOADERDOCTOR_SECONDS": "9.0"}
+    assert under.stdout == f"{expected}\n"
+
+
 def test_any_command_after_two_dashes(script):
     script("")
     under = subprocess.run(
