@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
 from loaderdoctor.report.templates import environment, find_templates
 
 if TYPE_CHECKING:
@@ -24,7 +22,7 @@ def render(view: ReportView, stylesheets: tuple[str, ...] = FOR_BROWSERS) -> str
         .get_template("report.html.j2")
         .render(
             v=view,
-            css=Markup(css),  # noqa: S704 - our own files
+            css=css,
             first_page_end=FIRST_PAGE_END,
         )
     )
