@@ -152,16 +152,16 @@ NO_DATA = (
 
 def what_if():
     rows = [
-        ({"num_workers": n}, low, best, high, (n - 2) * 337_000_000)
+        ({"num_workers": n}, low, best, high, n * 337_000_000)
         for n, low, best, high in (
             (0, 0.41, 0.44, 0.47), (1, 0.5, 0.53, 0.55), (3, 1.38, 1.44, 1.5), (4, 1.7, 1.85, 1.96),
             (6, 1.89, 2.27, 2.44), (8, 1.89, 2.28, 2.46),
         )
     ]  # fmt: skip
-    rows += [({"prefetch_factor": n}, 0.98, 1.0, 1.01, (n - 2) * 77_000_000) for n in (1, 4, 8)]
-    rows += [({"pin_memory": True}, 1.01, 1.03, 1.05, 77_000_000)]
-    rows += [({"persistent_workers": True}, 1.0, 1.01, 1.02, 0)]
-    rows += [({"num_workers": 6, "persistent_workers": True}, 1.91, 2.3, 2.48, 1_350_000_000)]
+    rows += [({"prefetch_factor": n}, 0.98, 1.0, 1.01, 2 * 260_000_000 + n * 77_000_000) for n in (1, 4, 8)]
+    rows += [({"pin_memory": True}, 1.01, 1.03, 1.05, 751_000_000)]
+    rows += [({"persistent_workers": True}, 1.0, 1.01, 1.02, 674_000_000)]
+    rows += [({"num_workers": 6, "persistent_workers": True}, 1.91, 2.3, 2.48, 2_022_000_000)]
     return tuple(WhatIf("train.py:9", s, Interval(low, best, high), memory) for s, low, best, high, memory in rows)
 
 

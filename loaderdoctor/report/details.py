@@ -40,7 +40,7 @@ def _block(run: Run, signals: Signals, finding: Finding, words: Words, in_file: 
         cause=finding.cause,
         title=title[:1].upper() + title[1:],
         facts=tuple(_finding_facts(finding, words)),
-        evidence=tuple(clean(evidence_text(entry), run.meta.working_directory) for entry in finding.evidence),
+        evidence=tuple(clean(evidence_text(entry, words), run.meta.working_directory) for entry in finding.evidence),
         fix=fix(run, signals, finding, words, in_file=in_file is not None and in_file.cause == finding.cause),
     )
 
@@ -91,7 +91,7 @@ def _what_if(signals: Signals, diagnosis: Diagnosis, words: Words) -> Table:
             f"{row.loader}: {as_arguments(row.settings)}" if several else as_arguments(row.settings),
             figures.times(row.speedup.best),
             figures.times_range(row.speedup),
-            figures.ABSENT if row.memory_bytes is None else figures.change(row.memory_bytes),
+            figures.ABSENT if row.memory_bytes is None else figures.size(row.memory_bytes),
         )
         for row in diagnosis.what_if
     ]
@@ -176,7 +176,7 @@ def lists(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words) -> tup
     notes = [(note["slug"], clean(note["text"], folder)) for note in run.meta.notes]
     notes += [(slug, clean(text, folder)) for slug, text in signals.notes]
     every = (
-        Listing(words("ruled-out.rest"), ruled_out_entries(run, diagnosis)[MOST_RULED_OUT:]),
+        Listing(words("ruled-out.rest"), ruled_out_entries(run, diagnosis, words)[MOST_RULED_OUT:]),
         Listing(words("no-data.title"), _no_data(run, diagnosis)),
         Listing(words("notes.title"), tuple(notes)),
     )

@@ -69,13 +69,6 @@ def size(value: float) -> str:
     return f"{significant(value / factor)} {unit}"
 
 
-def change(value: float) -> str:
-    """More or fewer bytes, with the sign: "+1.5 GiB"."""
-    if not value:
-        return "0"
-    return ("+" if value > 0 else "\N{MINUS SIGN}") + size(abs(value))
-
-
 def times(value: float) -> str:
     """A factor: "2.3x" with the sign for it; two decimals where it is close to one."""
     return f"{_factor(value)}{TIMES}"
@@ -102,6 +95,8 @@ def quantity(value: float, unit: str) -> str:
         return size(value)
     if unit in {"bytes/s", "bytes per second"}:
         return f"{size(value)}/s"
+    if unit == "times":
+        return times(value)
     return f"{significant(value)} {unit}".rstrip()
 
 

@@ -24,6 +24,7 @@ MOST_RULED_OUT = 5  # as many as fit on the first page; the second page has the 
 MOST_REASONS = 4
 LONGEST_COMMAND = 100  # characters of the run line
 SECONDS_PER_HOUR = 3600
+ENDED_EARLY = frozenset({"crash", "signal", "interrupt"})
 TRUSTED = frozenset({"starving", "healthy"})  # the verdicts that stand on a share known well enough
 
 
@@ -97,49 +98,55 @@ def sure(run: Run, signals: Signals, finding: Finding | None, words: Words) -> L
     entries: list[str] = []
     if finding is not None:
         title = words("sure.title-of", confidence=words(f"confidence.{finding.confidence}"))
-        entries += [clean(reason, run.meta.working_directory) for reason in finding.reasons or _texts(finding)]
-    entries = [*entries[:MOST_REASONS], *_measured(signals, words)]
+        entries += [clean(reason, run.meta.working_directory) for reason in finding.reasons or _texts(finding, words)]
+    entries = [*entries[:MOST_REASONS], *_measured(run, signals, words)]
     return Listing(title, tuple(("", entry) for entry in entries))
 
 
-def _texts(finding: Finding) -> tuple[str, ...]:
-    return tuple(evidence_text(entry) for entry in finding.evidence)
+def _texts(finding: Finding, words: Words) -> tuple[str, ...]:
+    return tuple(evidence_text(entry, words) for entry in finding.evidence)
 
 
-def _measured(signals: Signals, words: Words) -> Iterator[str]:
+def _measured(run: Run, signals: Signals, words: Words) -> Iterator[str]:
     excluded = dict(signals.steps.excluded)
     warm_up = excluded.pop("warm-up", signals.warm_up_steps)
     values = {"warm_up": f"{warm_up:,}", "others": f"{sum(excluded.values()):,}"}
     yield words("sure.steps", steps=words.count("steady", signals.steps.count), **values)
     yield words(f"sure.clock.{signals.clock}")
+    if run.meta.ended_by in ENDED_EARLY:
+        yield words(f"sure.ended.{run.meta.ended_by}", status=run.meta.exit_code)
     if signals.lost_records:
         yield words("sure.lost", n=f"{signals.lost_records:,}")
 
 
 def ruled_out(run: Run, diagnosis: Diagnosis, words: Words) -> Listing:
     """What it is not, each with its number."""
-    entries = ruled_out_entries(run, diagnosis)
+    entries = ruled_out_entries(run, diagnosis, words)
     more = len(entries) - MOST_RULED_OUT
     note = words("ruled-out.more", n=more) if more > 0 else "" if entries else words("ruled-out.none")
     return Listing(words("ruled-out.title"), entries[:MOST_RULED_OUT], note)
 
 
-def ruled_out_entries(run: Run, diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
+def ruled_out_entries(run: Run, diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str], ...]:
     """Every cause that was ruled out, with the evidence; a cause once, whatever the number of loaders."""
     entries: dict[str, str] = {}
     found = {finding.cause for finding in diagnosis.findings if finding.status == "found"}
     for finding in diagnosis.findings:
         if finding.status == RULED_OUT and finding.cause not in found and finding.cause not in entries:
-            text = "; ".join(_texts(finding)) or "; ".join(finding.reasons)
+            text = "; ".join(_texts(finding, words)) or "; ".join(finding.reasons)
             entries[finding.cause] = clean(text, run.meta.working_directory)
     return tuple(entries.items())
 
 
-def evidence_text(evidence: Evidence) -> str:
-    """The words of an evidence, with its number where they don't carry it."""
-    if evidence.value is None or any(character.isdigit() for character in evidence.text):
+def evidence_text(evidence: Evidence, words: Words) -> str:
+    """The words of an evidence with its number, and what it was held against."""
+    if evidence.value is None:
         return evidence.text
-    return f"{evidence.text.rstrip('.:')}: {figures.quantity(evidence.value, evidence.unit)}"
+    number = figures.quantity(evidence.value, evidence.unit)
+    said = f"{evidence.text.rstrip('.:')}: {number}"
+    if evidence.threshold is None:
+        return said
+    return words("evidence.threshold", said=said, threshold=figures.quantity(evidence.threshold, evidence.unit))
 
 
 def environment(run: Run, signals: Signals, words: Words) -> Listing:
@@ -153,6 +160,7 @@ def environment(run: Run, signals: Signals, words: Words) -> Listing:
             f"{label} {known[key]}" for key, label in (("torch", "PyTorch"), ("python", "Python")) if key in known
         ),
         "system": " ".join(str(known[key]) for key in ("os", "kernel") if known.get(key)),
+        "data": _data(signals),
         "loader": settings_in_words(signals.main.settings, words) if signals.main else "",
         "ranks": f"{signals.ranks}" if signals.ranks > 1 else "",
         "overhead": figures.share(signals.overhead_share.value) if isinstance(signals.overhead_share, Measured) else "",
@@ -196,8 +204,17 @@ def _memory(signals: Signals) -> str:
     return figures.size(limit.value) if isinstance(limit, Measured) else ""
 
 
+def _data(signals: Signals) -> str:
+    """Where the data files lie: the file system, and how far away it is."""
+    if signals.disk is None:
+        return ""
+    return ", ".join(part for part in (signals.disk.file_system, signals.disk.kind) if part and part != "unknown")
+
+
 def settings_in_words(settings: LoaderSettings, words: Words) -> str:
-    """The settings that matter for speed, in a line."""
+    """The settings that matter for speed, in a line; of a loader that is not torch's, its type."""
+    if not settings.torch_loader:
+        return settings.loader_type
     entries = [
         words("setting.batch", n=settings.batch_size) if settings.batch_size else "",
         words.count("worker", settings.num_workers),

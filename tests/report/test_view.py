@@ -6,7 +6,7 @@ import pytest
 import report_samples
 from report_samples import SAMPLES
 
-from loaderdoctor.analyse.signals import Site
+from loaderdoctor.analyse.signals import LoaderSettings, Site
 from loaderdoctor.causes.base import Prescription
 from loaderdoctor.report.charts import MOST_MARKS, interval_chart, means, steps_chart
 from loaderdoctor.report.details import MOST_ROWS
@@ -142,6 +142,28 @@ def test_the_patch_of_another_finding_is_named_beside_it():
     assert shown.findings[0].fix.commands == ("git apply fix.patch",)
 
 
+@pytest.mark.parametrize(
+    ("ended_by", "said"),
+    [
+        ("crash", "the script ended early, with status 1"),
+        ("signal", "the script was ended by a signal, with status 1"),
+        ("interrupt", "the script was interrupted"),
+    ],
+)
+def test_an_early_end_is_said(ended_by, said):
+    run = report_samples.run(ended_by=ended_by, exit_code=1)
+    assert ("", said) in seen("starving", run=run).sure.entries
+    assert ("", said) not in seen("starving").sure.entries
+
+
+def test_a_loader_that_is_not_torchs_is_named_by_its_type():
+    settings = LoaderSettings(torch_loader=False, loader_type="nvidia.dali.DALIGenericIterator")
+    sample = SAMPLES["starving"]()
+    loaders = (replace(sample.signals.loaders[0], settings=settings),)
+    environment = view(*sample._replace(signals=replace(sample.signals, loaders=loaders))).environment
+    assert ("Loader", "nvidia.dali.DALIGenericIterator") in environment.entries
+
+
 def test_memory_is_the_gain_of_a_healthy_run():
     shown = seen("healthy")
     assert shown.fix.title == "Optional: less memory at the same speed"
@@ -168,8 +190,10 @@ def test_ruled_out_causes_stand_once_and_the_rest_follows():
     assert first.note == "3 more below, under Details."
 
 
-def test_evidence_without_a_number_in_its_words_gets_it():
-    assert seen("starving").findings[0].evidence == ("of the bytes copied came from pinned memory: 0 %",)
+def test_evidence_has_its_number_and_what_it_was_held_against():
+    assert seen("starving").findings[0].evidence == (
+        "of the bytes copied came from pinned memory: 0 % (threshold 50 %)",
+    )
 
 
 def test_causes_without_data_are_gathered_by_what_was_missing():
