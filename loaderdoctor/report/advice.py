@@ -92,10 +92,8 @@ def gain(finding: Finding | None, diagnosis: Diagnosis, words: Words) -> Gain:
 def lead(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words) -> str:
     """What to do and what happens then, below the headline."""
     finding = first_finding(diagnosis)
-    if diagnosis.status != "starving":
-        return diagnosis.reason or words(f"lead.{diagnosis.status}")
-    if finding is None or finding.prescription is None:
-        return diagnosis.reason or words("lead.starving")
+    if diagnosis.status != "starving" or finding is None or finding.prescription is None:
+        return clean(diagnosis.reason, run.meta.working_directory) or words(f"lead.{diagnosis.status}")
     sentences: list[str] = []
     if finding.prescription.settings:
         sentences.append(_settings_sentence(run, signals, finding, words))
