@@ -130,8 +130,14 @@ class Script:
     cpu_share: float = 1.0  # of that
     run_queue_share: float = 0.0
     bytes_from_disk: int = 0  # a batch
+    idle_s: float = 0.0  # what a worker waits for an index before each batch
+    unused: int = 0  # batches made at the end of each loop that nobody takes
+    arrivals: Mapping[int, Sequence[int]] = field(default_factory=dict)  # batch -> which came while it was waited for
     ready: Sequence[int] = ()  # batches ready at each next() of the training loader
     device: Sequence[tuple[float, float, float]] = ()  # its (exposed wait, exposed copy, step) on the device, in s
+    device_every: int = 1  # only each n-th of them is measured
+    device_noise_s: float = 0.0  # of a wait on the device's clock
+    device_sync_s: float = 0.0  # what the host waits for the device in each step
 
     def records(self, drawing: drawn.Drawing, unit_s: float) -> list[ProcessRecords]:
         """The main process, and the workers."""
@@ -195,7 +201,12 @@ class Script:
             if call.status == NEXT_BATCH:
                 self._put_batch(call, batch, begin_ns, self._pool if training else [])
             if call.status == NEXT_BATCH and training and self._device:
-                self._put_device_step(call, *self._device.pop(0))
+                times_s = self._device.pop(0)
+                if call.ordinal % self.device_every == 0:
+                    self._put_device_step(call, *times_s)
+        for batch in range(len(loop.calls), len(loop.calls) + self.unused):
+            last = replace(loop.calls[-1], begin=loop.calls[-1].end - 1)
+            self._put_batch(last, batch, begin_ns, self._pool if training else [])
         if loop.left_at is not None:
             left_ns = self._ns(loop.left_at)
             self.main.put("shutdown", iterator=loop.iterator, begin_ns=left_ns, end_ns=left_ns)
@@ -235,6 +246,10 @@ class Script:
 
     def _put_batch(self, call: drawn.Call, batch: int, loop_ns: int, pool: Sequence[Records]) -> None:
         worker = batch % len(pool) if pool else UNKNOWN
+        for arrived in self.arrivals.get(batch, ()):
+            times = dict.fromkeys(("begin_ns", "received_ns", "end_ns"), self._ns(call.end))
+            its = {"iterator": call.iterator, "batch": arrived, "wanted": batch}
+            self.main.put("arrival", **its, **times, worker=arrived % len(pool), pinned=0, message_bytes=400)
         maker = pool[worker] if pool else self.main
         made_s = (call.end - call.begin) * self.unit_s if self.fetch_s is None else self.fetch_s
         end_ns = self._ns(call.end)
@@ -260,7 +275,7 @@ class Script:
             "busy",
             worker=worker,
             batch=batch,
-            idle_ns=0,
+            idle_ns=round(self.idle_s * 1e9),
             got_ns=begin_ns,
             put_ns=end_ns,
             cpu_ns=cpu_ns,
@@ -273,22 +288,22 @@ class Script:
         )
 
     def _put_device_step(self, call: drawn.Call, wait_s: float, copy_s: float, step_s: float) -> None:
-        wait_ns = round(wait_s * 1e9)
+        wait_ns, noise_ns = round(wait_s * 1e9), round(self.device_noise_s * 1e9)
         self.main.put(
             "device_step",
             iterator=call.iterator,
             ordinal=call.ordinal,
             device=0,
             method=METHOD_EVENTS,
-            wait_low_ns=wait_ns,
+            wait_low_ns=max(0, wait_ns - noise_ns),
             wait_ns=wait_ns,
-            wait_high_ns=wait_ns,
+            wait_high_ns=wait_ns + noise_ns,
             copy_ns=round(copy_s * 1e9),
             step_ns=round(step_s * 1e9),
             drained=int(wait_ns > 0),
-            every=1,
-            sync_ns=0,
-            syncs=0,
+            every=self.device_every,
+            sync_ns=round(self.device_sync_s * 1e9),
+            syncs=int(self.device_sync_s > 0),
         )
 
 

@@ -22,6 +22,7 @@ SEED = 0  # equal runs give equal reports
 MOST_ROWS = 2000  # longer series are added up in stretches first: a bootstrap over more tells nothing new
 LEAST_BLOCKS = 8  # with fewer, a bootstrap cannot tell how much blocks differ
 _Z95 = 1.96
+_ROUNDING = 1e-20  # of the sum of squares: below it, a series differs only by how its values were rounded
 
 
 def ratio(
@@ -67,7 +68,7 @@ def block_length(residuals: Series) -> int:
     centred = residuals - residuals.mean()
     variance = float(centred @ centred)
     most = max(1, n // LEAST_BLOCKS)
-    if variance <= 0:
+    if variance <= _ROUNDING * float(residuals @ residuals):
         return 1
     noise = 2 / n**0.5  # a correlation below this is what independent steps show by chance
     memory = 1.0
@@ -89,7 +90,8 @@ def _resampled(above: Series, below: Series, best: float, dice: np.random.Genera
     above, below = _stretches(above), _stretches(below)
     n, length = len(above), block_length(above - best * below)
     starts = dice.integers(0, n, (RESAMPLES, max(1, round(n / length))))
-    return np.stack([_block_sums(series, length)[starts].sum(axis=1) for series in (above, below)])
+    weight = n / (starts.shape[1] * length)  # blocks seldom fit exactly, and each kind of step keeps its part
+    return np.stack([weight * _block_sums(series, length)[starts].sum(axis=1) for series in (above, below)])
 
 
 def _block_sums(series: Series, length: int) -> Series:
