@@ -32,7 +32,11 @@ WAITING = Threshold(0.05, "share", "Below, no pipeline is worth changing, and tw
 FEWEST_STEPS = Threshold(20, "steps", "Fewer give no interval that a block of slow steps could not overturn.")
 TOO_WIDE = 2.0  # an interval from below half of the threshold to above twice of it says nothing about either side
 WHEN_HEALTHY = ("over-provisioned", "iterable-duplicates")  # gains of memory and of correctness, not of time
-ABSENT_BY_NATURE = ("no-device", "no-workers")  # missing because the thing itself is: the cause cannot apply
+ABSENT_BY_NATURE = (
+    "no-device",
+    "no-workers",
+    "no-pinning",
+)  # missing because the thing itself is: the cause cannot apply
 
 
 def diagnose_with(causes: Sequence[Cause], signals: Signals) -> Diagnosis:

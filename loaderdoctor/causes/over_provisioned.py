@@ -27,10 +27,11 @@ def check(signals: Signals, loader: LoaderSignals) -> Finding:
         return not_applicable(ID, loader, "The loader has no workers.")
     if known(loader.exposed_wait_share) >= WAITING.value:
         return ruled_out(ID, loader, number(loader.exposed_wait_share, "Waiting for this loader", WAITING))
-    enough = predict.fewest_workers(workload, workers) + MARGIN
+    needed = predict.fewest_workers(workload, workers)
+    enough = needed + MARGIN
+    need = Evidence(f"{needed} of {workers} workers keep up", float(needed), "workers", workers / SPARE.value - MARGIN)
     if workers < SPARE.value * enough:
-        text = f"{enough} of {workers} workers are needed, one to spare included"
-        return ruled_out(ID, loader, Evidence(text, float(enough), "workers", workers / SPARE.value))
+        return ruled_out(ID, loader, need)
     advice = f"{enough} workers keep up just as well, with less memory."
     prescription = prescribe(workload, {"num_workers": enough}, advice)
     freed = -(prescription.memory_bytes or 0)
@@ -42,7 +43,7 @@ def check(signals: Signals, loader: LoaderSignals) -> Finding:
         ID,
         loader,
         memory,
-        Evidence(f"{enough} of {workers} workers keep up, one to spare included"),
+        need,
         number(loader.ready_median, "Batches ready when the training asks"),
         gain=Gain(Interval(1.0, 1.0, 1.0), "simulated"),
         prescription=prescription,

@@ -26,7 +26,8 @@ SEND_S = 0.0005  # pickling and a pipe: a batch of 40 bytes takes 0.9 ms from wo
 RECEIVE_S = 0.0005  # of which the consumer's own part, a wake-up included; nearly the same up to 4 MB
 SEND_S_PER_BYTE = 1.5e-9  # fresh shared memory is paged in while it is filled: 1.35 ns at 4 MB, 1.9 ns at 16 MB
 DEFAULT_PREFETCH = 2  # torch's own, where there are workers
-WORKER_BYTES = 60 << 20  # private memory of a forked worker that has touched torch and little else
+FORKED_BYTES = 10 << 20  # private memory of a forked worker: 6 to 10 MB, the rest is shared with its parent
+SPAWNED_BYTES = 250 << 20  # of one that imports torch itself
 PINNED_BYTES_PER_S = 6e9  # the slowest pinned copies in recorded traces: V100 on PCIe 3, 5.4 to 11.7 GB/s
 PINNED_AT_LEAST = 1.5  # times faster than from ordinary memory, the smallest ratio seen in the same traces
 PAGEABLE_AT_MOST = 4.0  # times slower than pinned, the largest seen
@@ -109,5 +110,6 @@ def memory_bytes(workload: Workload, changes: Mapping[str, Any]) -> int | None:
         return 0
     if workload.batch_bytes is None:
         return None
+    worker_bytes = workload.worker_rss_bytes or (SPAWNED_BYTES if knobs.spawned else FORKED_BYTES)
     batches = knobs.workers * knobs.prefetch * (2 if knobs.pinned else 1)
-    return knobs.workers * (workload.worker_rss_bytes or WORKER_BYTES) + batches * workload.batch_bytes
+    return knobs.workers * worker_bytes + batches * workload.batch_bytes

@@ -115,6 +115,15 @@ def _using(work_s: float, cpu_share: float, receive_s: float) -> Task:
 
 
 def _without_waits(task: Task, waited: float) -> Task:
-    cpu_s = task.seconds * task.cpu_share
-    seconds = max(min(cpu_s, task.seconds), task.seconds - cpu_s * waited)
-    return Task(seconds, cpu_s / seconds) if seconds > 0 else task
+    """The task alone on the machine: CPU time, `waited` times as much wait for a core, and the rest made up the record.
+
+    Where all of it was taken for CPU time, because nothing better is known, the wait is a part of that.
+    """
+    cpu_s = min(task.seconds * task.cpu_share, task.seconds / (1 + waited))
+    seconds = task.seconds - cpu_s * waited
+    # More than one core at once (threads of the training's own) stays as it is.
+    return (
+        Task(seconds, max(cpu_s / seconds, task.cpu_share) if task.cpu_share > 1 else cpu_s / seconds)
+        if seconds
+        else task
+    )

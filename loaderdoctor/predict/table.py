@@ -13,21 +13,48 @@ from loaderdoctor.values import Measured
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from loaderdoctor.analyse.signals import LoaderSettings, LoaderSignals, Signals, Workload
+    from loaderdoctor.analyse.signals import DeviceSignals, LoaderSettings, LoaderSignals, Signals, Workload
 
 PAST_KNEE = 2  # rows beyond it, to show that nothing more is to be had
 LEAST_ROWS = 4  # workers, so that short tables too show how the time falls
+MOST = 0.5  # batches take one way to the device: pinned and blocking shares are near 0 or near 1
 PREFETCH_FACTORS = (1, 2, 4, 8)
 LEAST_OF_CORES = 0.5  # neighbours take what this job leaves; the scheduler gives a job that asks its fair part back
 
 
 def workload_of(signals: Signals, loader: LoaderSignals) -> Workload | None:
-    """The loader's workload with the cores that one rank of this job can count on; None where it was not recorded."""
-    if loader.workload is None or not loader.workload.batches:
+    """The loader's workload as a replay needs it; None where it was not recorded.
+
+    The cores are those that one rank of this job can count on.  What the copies say about the host is told apart from
+    the host's own work, and the size of a batch is taken from them where no worker sent one.
+    """
+    workload = loader.workload
+    if workload is None or not workload.batches:
         return None
-    busy = signals.machine.neighbour_allowed_cpu_share
+    busy, copied = signals.machine.neighbour_allowed_cpu_share, signals.device.copy_bytes_per_step
     free = max(LEAST_OF_CORES, 1 - busy.value) if isinstance(busy, Measured) else 1.0
-    return replace(loader.workload, cores=loader.workload.cores * free / max(1, signals.ranks))
+    workload = replace(workload, cores=workload.cores * free / max(1, signals.ranks))
+    if workload.batch_bytes is None and isinstance(copied, Measured):
+        workload = replace(workload, batch_bytes=round(copied.value))
+    if workload.device_s and workload.run_ahead_steps is None and _held_by_copies(signals.device):
+        workload = replace(workload, run_ahead_steps=1, host_s=_host_without_copies(workload))
+    return workload
+
+
+def _held_by_copies(device: DeviceSignals) -> bool:
+    """Whether the host waits in its copies: from ordinary memory always, from pinned memory where they block."""
+    pinned, blocking = device.pinned_share, device.blocking_share
+    unpinned = isinstance(pinned, Measured) and pinned.value < MOST
+    return unpinned or (isinstance(blocking, Measured) and blocking.value >= MOST)
+
+
+def _host_without_copies(workload: Workload) -> tuple[float, ...]:
+    """The host's own part: in a copy that holds it, it waits for the device's last step and for the copy itself."""
+    before_s = (0.0, *workload.device_s)
+    return tuple(
+        max(0.0, host_s - device_s - workload.copy_s)
+        for host_s, device_s in zip(workload.host_s, before_s[:-1], strict=True)
+    )
 
 
 def elsewhere_s(signals: Signals, workload: Workload) -> float:
