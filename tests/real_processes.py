@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,14 +41,15 @@ MAP = (
 
 @contextmanager
 def running(code: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A Python that runs `code`, from when it said that it is ready; killed and waited for at the end."""
+    """A Python that runs `code`, from when it said that it is ready; killed with its children and waited for at the end."""
     command: Sequence[str] = (sys.executable, "-c", code, *arguments)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
             assert process.stdout.readline() == "ready\n"
             yield process
         finally:
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def open_descriptors() -> int:

@@ -22,6 +22,7 @@ def start(run_dir: Path, root_pid: int) -> Sampling:
     # Imported here: psutil is for runs, not for every import of the package.
     from loaderdoctor.sample.cgroup import CgroupSampler
     from loaderdoctor.sample.disks import DisksSampler
+    from loaderdoctor.sample.gpu import GpuSampler
     from loaderdoctor.sample.loop import Sampling
     from loaderdoctor.sample.machine import MachineSampler
     from loaderdoctor.sample.processes import ProcessesSampler
@@ -36,6 +37,7 @@ def start(run_dir: Path, root_pid: int) -> Sampling:
         DisksSampler(roots, root_pid, run_dir.resolve()),
         CgroupSampler(roots, root_pid),
         ShmSampler(roots),
+        GpuSampler(),
     ]
     sampling = Sampling(run_dir / "samples", samplers, ProcessTree(root_pid, roots))
     sampling.begin()

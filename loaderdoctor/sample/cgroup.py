@@ -152,16 +152,16 @@ class CgroupSampler:
     def __init__(self, roots: Roots, root_pid: int) -> None:
         inside = Cgroups(roots, root_pid)
         self._groups = inside if inside.version else Cgroups(roots)
-        self._memory_limit_bytes = self._groups.memory_limit_bytes()
+        # Limits change when the group is made, not while a job runs in it: read once, said in each row.
+        self._limits = {
+            "quota_cpus": self._groups.cpu_quota(),
+            "memory_limit_bytes": self._groups.memory_limit_bytes(),
+        }
 
     def sample(self, pids: Sequence[int]) -> dict[str, Any] | None:  # noqa: ARG002 - asked as every sampler
-        """Return the row: counters since the group was made, and its quota now; None where there are no groups."""
+        """Return the row: counters since the group was made, and its limits; None where there are no groups."""
         row: dict[str, Any] = {**self._groups.throttling(), **self._groups.memory()}
-        if not row:
-            return None
-        row["quota_cpus"] = self._groups.cpu_quota()
-        row["memory_limit_bytes"] = self._memory_limit_bytes
-        return row
+        return {**row, **self._limits} if row else None
 
     def notes(self) -> list[Note]:
         """Say nothing: a machine without control groups limits nothing by them."""

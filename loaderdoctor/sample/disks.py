@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from loaderdoctor.sample.sampler import Note
 
-LOOK_S = 0.0005  # for open files, each second: as many processes in turn as that allows, one at least
-MAPPED_EVERY_S = 2.0  # one process in turn: a process that imported torch has thousands of mappings
+LOOK_S = 0.0002  # for open files, each second: as many processes in turn as that allows, one at least
+MAPPED_EVERY_S = 5.0  # one process in turn: a process that imported torch has thousands of mappings
 SECTOR_BYTES = 512  # of /proc/diskstats, whatever the disk's own sectors are
 MILLISECONDS = 1e-3
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from loaderdoctor.sample.procfs import TICKS_PER_S, Rarely, Roots, read_int, read_pairs, read_text
+from loaderdoctor.sample.procfs import BYTES_PER_KIB, TICKS_PER_S, Rarely, Roots, first_words, read_int, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,22 @@ FREQUENCY_EVERY_S = 5.0  # asking a CPU for its clock may wake it
 FREQUENCY_CPUS = 4  # one clock domain is like the next; a few of those that the job may use are enough
 MICROSECONDS = 1e-6
 HZ_PER_KHZ = 1000
+_MEMORY = {
+    "meminfo": {
+        "MemAvailable": "memory_available_bytes",
+        "Cached": "page_cache_bytes",
+        "Dirty": "dirty_bytes",
+        "SwapFree": "swap_free_bytes",
+    },
+    "vmstat": {
+        "pswpin": "swapped_in_pages",
+        "pswpout": "swapped_out_pages",
+        "pgmajfault": "major_faults",
+        "workingset_refault": "file_refaults",  # before Linux 5.9 files alone; later in the next one
+        "workingset_refault_file": "file_refaults",
+        "oom_kill": "oom_kills",
+    },
+}
 
 
 class MachineSampler:
@@ -83,20 +99,16 @@ class MachineSampler:
             )
         return row
 
-    def _memory(self) -> dict[str, Any]:
-        memory, moved = read_pairs(self._roots.proc / "meminfo"), read_pairs(self._roots.proc / "vmstat")
-        row = {
-            "memory_available_bytes": memory.get("MemAvailable"),
-            "page_cache_bytes": memory.get("Cached"),
-            "dirty_bytes": memory.get("Dirty"),
-            "swap_free_bytes": memory.get("SwapFree"),
-            "swapped_in_pages": moved.get("pswpin"),
-            "swapped_out_pages": moved.get("pswpout"),
-            "major_faults": moved.get("pgmajfault"),
-            "file_refaults": moved.get("workingset_refault_file", moved.get("workingset_refault")),
-            "oom_kills": moved.get("oom_kill"),
-        }
-        return {key: value for key, value in row.items() if value is not None}
+    def _memory(self) -> dict[str, int]:
+        row = {}
+        for file, names in _MEMORY.items():
+            try:
+                words = first_words((self._roots.proc / file).read_bytes(), names)
+            except OSError:
+                continue
+            unit = BYTES_PER_KIB if file == "meminfo" else 1
+            row.update({names[name]: int(word) * unit for name, word in words.items()})
+        return row
 
     def _frequency(self) -> dict[str, float]:
         folder = self._roots.sys / "devices/system/cpu"

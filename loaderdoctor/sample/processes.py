@@ -13,10 +13,13 @@ if TYPE_CHECKING:
 
     from loaderdoctor.sample.sampler import Note
 
-# Eight descriptors each, the tree's one among them: 96 processes stay below the usual limit of 1024 open files.  Real trees have a few dozen.
+# Seven descriptors each, the tree's one among them: 96 processes stay below the usual limit of 1024 open files.  Real trees have a few dozen.
 MOST_PROCESSES = 96
 # One process in turn: the walk over its page tables stops its page faults meanwhile.
-PRIVATE_EVERY_S = 1.0
+PRIVATE_EVERY_S = 3.0
+
+# In turn where there are more: workers of a large pool are alike, and their observations add up.
+MOST_GLANCES = 10
 
 Process = WatchedProcess | PortableProcess
 
@@ -30,13 +33,19 @@ class ProcessesSampler:
         self._roots = roots
         self._watched: dict[int, Process] = {}
         self._turns: list[int] = []  # pids, the next to have its private memory measured first
+        self._glance_turns: list[Process] = []
         self._private_rarely = Rarely(PRIVATE_EVERY_S)
         self._refused: set[str] = set()
         self._too_many = False
 
     def glance(self) -> None:
-        """Count what each main thread does at this moment."""
-        for process in list(self._watched.values()):
+        """Count what main threads do at this moment: of all processes, or of some in turn."""
+        if not self._glance_turns:
+            self._glance_turns = list(self._watched.values())
+        now, self._glance_turns = self._glance_turns[:MOST_GLANCES], self._glance_turns[MOST_GLANCES:]
+        for process in now:
+            if self._watched.get(process.pid) is not process:
+                continue  # it ended since its turn was set
             try:
                 process.glance()
             except (OSError, ValueError):

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 READ_BYTES = 16384  # more than any file of one process that is read here; a longer one is cut, never waited for
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 BYTES_PER_KIB = 1024
 
 # A look that takes long (page tables, mappings, many threads) is repeated so rarely that it stays below this share of
@@ -62,6 +61,24 @@ def read_pairs(path: Path) -> dict[str, int]:
         if len(words) > 1 and words[1].lstrip("-").isdigit():
             pairs[words[0]] = int(words[1]) * (BYTES_PER_KIB if words[-1] == "kB" else 1)
     return pairs
+
+
+def first_words(data: bytes, names: Iterable[str]) -> dict[str, str]:
+    """For each name that begins a line of `data`, followed by a colon or space, the word after it.
+
+    Half the cost of splitting the lines, of which there are many and few are wanted.
+    """
+    text, found = "\n" + data.decode(errors="replace") + "\n", {}
+    for name in names:
+        start = text.find("\n" + name)
+        while start >= 0:
+            after = start + 1 + len(name)
+            if text[after] in ": \t":
+                words = text[after + 1 : text.index("\n", after)].split(None, 1)
+                found.update({name: words[0]} if words else {})
+                break
+            start = text.find("\n" + name, after)
+    return found
 
 
 class KeptFile:

@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from loaderdoctor.sample.procfs import BYTES_PER_KIB, PAGE_BYTES, KeptFile, Rarely, parse_stat
+from loaderdoctor.sample.procfs import BYTES_PER_KIB, KeptFile, Rarely, first_words, parse_stat
 from loaderdoctor.sample.waits import kind_of_wait
 
 if TYPE_CHECKING:
@@ -16,13 +16,14 @@ THREADS_EVERY_S = 5.0  # CPU time per thread name adds up, so that a rare look l
 NANOSECONDS = 1e-9
 
 _STATUS_NUMBERS = {
-    b"Threads": ("threads", 1),
-    b"RssAnon": ("anonymous_bytes", BYTES_PER_KIB),
-    b"VmSwap": ("swapped_bytes", BYTES_PER_KIB),
-    b"voluntary_ctxt_switches": ("voluntary_switches", 1),
-    b"nonvoluntary_ctxt_switches": ("involuntary_switches", 1),
+    "Threads": ("threads", 1),
+    "VmRSS": ("rss_bytes", BYTES_PER_KIB),
+    "RssAnon": ("anonymous_bytes", BYTES_PER_KIB),
+    "VmSwap": ("swapped_bytes", BYTES_PER_KIB),
+    "voluntary_ctxt_switches": ("voluntary_switches", 1),
+    "nonvoluntary_ctxt_switches": ("involuntary_switches", 1),
 }
-_IO_NUMBERS = {b"rchar": "read_chars", b"read_bytes": "read_bytes"}
+_IO_NUMBERS = {"rchar": "read_chars", "read_bytes": "read_bytes"}
 _NUMBERED_NAME = re.compile(r"[-_#/:.]?\d+$")  # pt_autograd_0, pt_autograd_1: one name
 
 
@@ -70,7 +71,6 @@ class WatchedProcess:
             "major_faults": stat.major_faults,
         }
         row.update(self._status())
-        row.update(self._memory())
         row.update(self._input())
         row.update(self._schedule())
         if self._waits:
@@ -122,27 +122,17 @@ class WatchedProcess:
         self._files[name] = None
 
     def _status(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for line in (self._read("status") or b"").splitlines():
-            key, _, rest = line.partition(b":")
-            if key in _STATUS_NUMBERS:
-                name, unit = _STATUS_NUMBERS[key]
-                found[name] = int(rest.split()[0]) * unit
-            elif key == b"Cpus_allowed_list":
-                found["cpus_allowed_list"] = rest.strip().decode()
+        words = first_words(self._read("status") or b"", (*_STATUS_NUMBERS, "Cpus_allowed_list"))
+        allowed = words.pop("Cpus_allowed_list", None)
+        found: dict[str, Any] = {} if allowed is None else {"cpus_allowed_list": allowed}
+        for name, word in words.items():
+            key, unit = _STATUS_NUMBERS[name]
+            found[key] = int(word) * unit
         return found
-
-    def _memory(self) -> dict[str, int]:
-        pages = (self._read("statm") or b"").split()
-        return {"rss_bytes": int(pages[1]) * PAGE_BYTES} if len(pages) > 1 else {}
 
     def _input(self) -> dict[str, int]:
-        found = {}
-        for line in (self._read("io") or b"").splitlines():
-            key, _, rest = line.partition(b":")
-            if key in _IO_NUMBERS:
-                found[_IO_NUMBERS[key]] = int(rest)
-        return found
+        words = first_words(self._read("io") or b"", _IO_NUMBERS)
+        return {_IO_NUMBERS[name]: int(word) for name, word in words.items()}
 
     def _schedule(self) -> dict[str, float]:
         """CPU time and time in the run queue of the main thread: /proc/PID/schedstat leaves the others out."""

@@ -85,7 +85,7 @@ def test_a_real_tree_is_sampled_from_start_to_stop(tmp_path):
     with running(PARENT) as process:
         sampling = sample.start(tmp_path, process.pid)
         sampling.stop()
-    assert open_descriptors() == before, "every descriptor is given back"
+    assert open_descriptors() <= before, "every descriptor is given back"
     folder = tmp_path / "samples"
     last = rows(folder, "processes")[-1]
     assert len(last["processes"]) == 3

@@ -69,4 +69,4 @@ def test_a_tree_gives_its_descriptors_back():
         tree = ProcessTree(process.pid, Roots())
         tree.pids()
         tree.close()
-        assert open_descriptors() == before
+        assert open_descriptors() <= before
