@@ -1,0 +1,78 @@
+"""The what-if table: which rows it has, and what a replay takes from the rest of the signals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from builders import device, exact, loader, machine, signals, workload
+
+from loaderdoctor.analyse.signals import LoaderSettings
+from loaderdoctor.predict import elsewhere_s, fewest_workers, what_if, workload_of
+from loaderdoctor.predict.table import PAST_KNEE
+
+
+def rows_of(settings, **more):
+    run = signals(loaders=(loader(settings=settings),))
+    return [dict(row.settings) for row in what_if(run, **more)]
+
+
+def past_knee(workers):
+    return fewest_workers(workload(settings=LoaderSettings(num_workers=workers))) + PAST_KNEE + 1
+
+
+def test_without_workers_there_is_no_prefetching_to_change():
+    rows = rows_of(LoaderSettings(num_workers=0))
+    assert [row["num_workers"] for row in rows if "num_workers" in row] == list(range(1, past_knee(0)))
+    assert [row for row in rows if "num_workers" not in row] == [{"pin_memory": True}]
+
+
+def test_with_workers_each_setting_is_changed_alone():
+    rows = rows_of(LoaderSettings(num_workers=2, prefetch_factor=4, pin_memory=True, persistent_workers=True))
+    assert [row["num_workers"] for row in rows if "num_workers" in row] == [0, 1, *range(3, past_knee(2))]
+    assert [row for row in rows if "num_workers" not in row] == [
+        {"prefetch_factor": 1},
+        {"prefetch_factor": 2},
+        {"prefetch_factor": 8},
+        {"pin_memory": False},
+        {"persistent_workers": False},
+    ]
+
+
+def test_the_prescription_has_a_row_and_not_two():
+    settings = LoaderSettings(num_workers=0)
+    both = {"num_workers": 3, "persistent_workers": True}
+    assert rows_of(settings, prescriptions=[("train.py:42", both)])[-1] == both
+    assert rows_of(settings, prescriptions=[("train.py:42", {"num_workers": 3})]) == rows_of(settings)
+
+
+def test_each_loader_has_rows_and_one_without_a_record_has_none():
+    rows = what_if(signals(loaders=(loader(), loader(id="train.py:50"), loader(id="train.py:60", workload=None))))
+    assert list(dict.fromkeys(row.loader for row in rows)) == ["train.py:42", "train.py:50"]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "neighbours", "cores"), [(1, 0.0, 8.0), (4, 0.0, 2.0), (1, 0.25, 6.0), (2, 0.9, 2.0)]
+)
+def test_a_rank_counts_on_its_part_of_the_free_cores(ranks, neighbours, cores):
+    run = signals(ranks=ranks, machine=machine(neighbour_allowed_cpu_share=exact(neighbours)))
+    assert workload_of(run, run.loaders[0]).cores == cores
+
+
+@pytest.mark.parametrize(
+    ("pinned", "blocking", "ahead", "host_s"),
+    [(1.0, 0.0, None, 0.034), (0.0, 0.0, 1, 0.004), (1.0, 1.0, 1, 0.004)],
+)
+def test_copies_that_hold_the_host_are_no_work_of_its_own(pinned, blocking, ahead, host_s):
+    recorded = replace(workload(), device_s=(0.02,) * 100, host_s=(0.034,) * 100, copy_s=0.01)
+    run = signals(
+        loaders=(loader(workload=recorded),), device=device(pinned_share=exact(pinned), blocking_share=exact(blocking))
+    )
+    replayed = workload_of(run, run.loaders[0])
+    assert (replayed.run_ahead_steps, replayed.host_s[-1]) == (ahead, pytest.approx(host_s))
+
+
+def test_time_elsewhere_is_what_the_loader_does_not_account_for():
+    run = signals(measured_s=10.0)
+    assert elsewhere_s(run, workload()) == pytest.approx(10 - 90 * 0.04)
+    assert elsewhere_s(signals(measured_s=1.0), workload()) == 0
