@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from loaderdoctor.analyse.frames import in_loop, table
-from loaderdoctor.probe.layout import UNKNOWN
+from loaderdoctor.probe.layout import KIND_OF, KINDS, UNKNOWN
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.ranks import Rank
@@ -33,7 +33,7 @@ def made_of(rank: Rank, timeline: Timeline) -> pd.DataFrame:
     wall_ns and what it consists of: cpu_ns, disk_ns, blocked_ns, run_queue_ns; then the fields of `busy` and `send`,
     receive_ns, pin_ns, pin_cpu_ns, pin_bytes.  What was not recorded is NaN.
     """
-    made = pd.concat([_made_in_main(rank, timeline), *_made_in_workers(rank, timeline)], ignore_index=True)
+    made = pd.concat([_made_in_main(rank, timeline), _made_in_workers(rank, timeline)], ignore_index=True)
     made = made.sort_values("begin_ns", kind="stable").drop_duplicates(["loop", "key"], keep="last")
     # A persistent iterator that starts over may have made batches of the last loop just then; only the last one counts.
     made = _with_parts(made)
@@ -44,37 +44,47 @@ def made_of(rank: Rank, timeline: Timeline) -> pd.DataFrame:
 def _made_in_main(rank: Rank, timeline: Timeline) -> pd.DataFrame:
     fetches = table(rank.main, "fetch")
     fetches = in_loop(fetches[fetches["iterator"] != UNKNOWN], timeline.loops, "begin_ns")
-    fetches = _with_busy(fetches, table(rank.main, "busy"))
+    fetches = _with_busy(fetches.assign(life=-1), table(rank.main, "busy").assign(life=-1))
     return fetches.assign(key=fetches["batch"], pid=rank.main.pid)
 
 
-def _made_in_workers(rank: Rank, timeline: Timeline) -> list[pd.DataFrame]:
-    frames = []
-    for life in rank.workers:
-        if life.process is None:
-            continue
-        fetches = table(life.process, "fetch")
-        fetches = fetches[(fetches["worker"] != UNKNOWN) & (fetches["iterator"] == UNKNOWN)]
-        fetches = in_loop(fetches.assign(iterator=life.iterator), timeline.loops, "begin_ns")
-        fetches = _with_busy(fetches, table(life.process, "busy"))
-        fetches = _with_send(fetches, table(life.process, "send"))
-        frames.append(fetches.assign(key=fetches["batch"], pid=life.pid))
-    return [frame for frame in frames if len(frame)]
+def _made_in_workers(rank: Rank, timeline: Timeline) -> pd.DataFrame:
+    fetches = _of_workers(rank, "fetch")
+    fetches = fetches[(fetches["worker"] != UNKNOWN) & (fetches["iterator"] == UNKNOWN)]
+    lives = dict(enumerate(rank.workers))
+    fetches = fetches.assign(iterator=fetches["life"].map(lambda life: lives[life].iterator).astype(np.int64))
+    fetches = in_loop(fetches, timeline.loops, "begin_ns")
+    fetches = _with_send(_with_busy(fetches, _of_workers(rank, "busy")), _of_workers(rank, "send"))
+    return fetches.assign(key=fetches["batch"], pid=fetches["life"].map(lambda life: lives[life].pid))
+
+
+def _of_workers(rank: Rank, kind: str) -> pd.DataFrame:
+    """Records of one kind of all workers; `life` is the place of each worker in the rank's list."""
+    none = pd.DataFrame({name: np.empty(0, dtype=np.int64) for name in (*KINDS[KIND_OF[kind]][1], "life")})
+    frames = [
+        table(life.process, kind).assign(life=place)
+        for place, life in enumerate(rank.workers)
+        if life.process is not None and kind in life.process.tables
+    ]
+    return pd.concat(frames, ignore_index=True) if frames else none
 
 
 def _with_busy(fetches: pd.DataFrame, busy: pd.DataFrame) -> pd.DataFrame:
     """What the thread spent its time on, from the record whose span holds the fetch."""
-    spans = busy[_BUSY.split()].sort_values("got_ns", kind="stable")
-    joined = pd.merge_asof(fetches, spans, left_on="begin_ns", right_on="got_ns")
+    spans = busy[["life", *_BUSY.split()]].sort_values("got_ns", kind="stable")
+    joined = pd.merge_asof(fetches, spans, left_on="begin_ns", right_on="got_ns", by="life")
     holds = joined["put_ns"] >= joined["begin_ns"]
     joined[_BUSY.split()] = joined[_BUSY.split()].astype(float).where(holds)
     return joined
 
 
 def _with_send(fetches: pd.DataFrame, send: pd.DataFrame) -> pd.DataFrame:
+    """The first time that the batch was sent after its making began: numbers begin anew in each loop."""
     sent = send.assign(send_ns=send["end_ns"] - send["begin_ns"], sent_ns=send["begin_ns"])
-    sent = sent[["batch", "sent_ns", *_SEND.split()]].sort_values("sent_ns", kind="stable")
-    joined = pd.merge_asof(fetches, sent, left_on="begin_ns", right_on="sent_ns", by="batch", direction="forward")
+    sent = sent[["life", "batch", "sent_ns", *_SEND.split()]].sort_values("sent_ns", kind="stable")
+    joined = pd.merge_asof(
+        fetches, sent, left_on="begin_ns", right_on="sent_ns", by=["life", "batch"], direction="forward"
+    )
     return joined.drop(columns="sent_ns")
 
 
