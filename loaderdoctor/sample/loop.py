@@ -63,7 +63,9 @@ class Sampling:
         return found
 
     def _run(self) -> None:
-        next_row_s = self._began_s
+        self.write_rows()
+        begun_cpu_s = time.thread_time()  # imports and first looks, paid once
+        next_row_s = self._began_s + ROW_S
         while not self._stopped.is_set():
             now_s = time.perf_counter()
             if now_s >= next_row_s:
@@ -73,7 +75,7 @@ class Sampling:
                 self._glance()
             self._stopped.wait(GLANCE_S)
         self.write_rows()
-        self._write("sampling", {"cpu_s": time.thread_time()})
+        self._write("sampling", {"begun_cpu_s": begun_cpu_s, "cpu_s": time.thread_time()})
         for holder in (self._tree, *self._samplers, *self._files.values()):
             if isinstance(holder, Closing):
                 self._ask("closing", holder.close)
