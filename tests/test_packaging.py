@@ -8,11 +8,11 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-from loaderdoctor.report.templates import find_templates
 from source import PACKAGE, ROOT
 
 import loaderdoctor
 from loaderdoctor.demo import SCRIPT
+from loaderdoctor.report.templates import find_templates
 
 
 def test_the_version_is_told_once():

@@ -39,6 +39,7 @@ TORCHRUN = [str(Path(sys.executable).with_name("torchrun")), "--standalone", "--
 )
 def test_a_report_agrees_with_the_scripts_own_stopwatch(tmp_path, script, status, cause, roles):
     path = PIPELINES / f"{script}.py"
+    crowded = os.getloadavg()[0] > 0.75 * len(os.sched_getaffinity(0))  # no core for a worker, so none would help
     plain = run([sys.executable, str(path)], tmp_path)
     done, report = profiled([str(path)], tmp_path, STOPWATCH=str(tmp_path / "times"))
     loops = read_stopwatch(tmp_path / "times")
@@ -46,7 +47,7 @@ def test_a_report_agrees_with_the_scripts_own_stopwatch(tmp_path, script, status
     assert (done.status, done.stdout) == (plain.status, plain.stdout)
     assert report["schema"] == "loaderdoctor.report/1"
     assert report["verdict"]["status"] == status
-    assert report["verdict"]["cause"] == cause
+    assert report["verdict"]["cause"] in ({cause, None} if crowded else {cause})
     assert report["verdict"]["starved_share"]["best"] == pytest.approx(starved_share(loops), abs=SHARE_POINTS)
     assert [loader["role"] for loader in report["loaders"]] == roles
     assert sum(loader["batches"] for loader in report["loaders"]) == sum(map(len, loops))

@@ -36,7 +36,9 @@ def test_a_module_opens_with_one_sentence(path):
 @pytest.mark.parametrize("path", EVERY_FILE, ids=label)
 def test_an_exception_from_the_rules_says_why(path):
     marks = [(line, text) for line, text in comments(path) if "noqa" in text or "type: ignore" in text]
-    reason = re.compile(r"# (noqa: [A-Z]+\d+(, ?[A-Z]+\d+)*|type: ignore\[[a-z-]+(, ?[a-z-]+)*\]) +(- |# )\S+")
+    reason = re.compile(
+        r"# ((?:ruff: )?noqa: [A-Z]+\d+(, ?[A-Z]+\d+)*|type: ignore\[[a-z-]+(, ?[a-z-]+)*\]) +(- |# )\S+"
+    )
     assert [(line, text) for line, text in marks if not reason.search(text)] == []
 
 
