@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 WAITING = Threshold(0.02, "share", "What explains less than this gains less than two runs of one script differ by.")
 WORTH = Threshold(1.02, "times", "A smaller speed-up is within the noise of two runs of one script.")
+MOST_SAVED = 0.99  # of the time: a bound on a wait that is nearly everything is no promise of a hundredfold
 SURE = Threshold(1.05, "times", "A pipeline is called starving from this gain on; a low end above it leaves no doubt.")
 
 
@@ -100,7 +101,7 @@ def simulated(signals: Signals, workload: Workload, settings: Mapping[str, Any])
 
 def bound(saved: float, at_least: float = 0.0) -> Gain:
     """The gain of saving a share of the time, of which `at_least` is certain; the truth lies between the two."""
-    low, high = 1 / (1 - min(at_least, 0.99)), 1 / (1 - min(saved, 0.99))
+    low, high = 1 / (1 - min(at_least, MOST_SAVED)), 1 / (1 - min(saved, MOST_SAVED))
     return Gain(Interval(low, (low + high) / 2, high), "bound")
 
 

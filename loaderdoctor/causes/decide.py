@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loaderdoctor import predict
-from loaderdoctor.causes.answers import number
+from loaderdoctor.causes.answers import MOST_SAVED, number
 from loaderdoctor.causes.base import (
     FOUND,
     NO_DATA,
@@ -31,6 +31,7 @@ STARVING, HEALTHY, UNKNOWN, NOT_ENOUGH_DATA = "starving", "healthy", "unknown", 
 WAITING = Threshold(0.05, "share", "Below, no pipeline is worth changing, and two runs of one script differ as much.")
 FEWEST_STEPS = Threshold(20, "steps", "Fewer give no interval that a block of slow steps could not overturn.")
 TOO_WIDE = 2.0  # an interval from below half of the threshold to above twice of it says nothing about either side
+EDIT = 10  # settings: what no setting cures asks for an edit of the script, which is a larger change
 WHEN_HEALTHY = ("over-provisioned", "iterable-duplicates")  # gains of memory and of correctness, not of time
 ABSENT_BY_NATURE = (
     "no-device",
@@ -129,12 +130,9 @@ def _in_order(answers: list[Finding]) -> tuple[Finding, ...]:
     def key(answer: Finding) -> tuple[int, float, int]:
         certain = answer.gain.speedup.low if answer.gain else 0.0
         change = answer.prescription.settings if answer.prescription else {}
-        return rank[answer.status], -round(certain, 2), len(change) or _EDIT
+        return rank[answer.status], -round(certain, 2), len(change) or EDIT
 
     return tuple(sorted(answers, key=key))
-
-
-_EDIT = 10  # settings: what no setting cures asks for an edit of the script, which is a larger change
 
 
 def _unexplained(findings: tuple[Finding, ...]) -> str:
@@ -163,7 +161,7 @@ def _together(signals: Signals, found: list[Finding]) -> Gain | None:
             speedups.append(predict.speedup(workload, settings, predict.elsewhere_s(signals, workload)))
 
     def whole(parts: list[float]) -> float:
-        return 1 / (1 - sum(1 - 1 / part for part in parts))
+        return 1 / (1 - min(MOST_SAVED, sum(1 - 1 / part for part in parts)))
 
     low, best, high = (whole([getattr(one, end) for one in speedups]) for end in ("low", "best", "high"))
     return Gain(Interval(low, best, high), "simulated")
