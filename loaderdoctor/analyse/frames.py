@@ -1,4 +1,7 @@
-"""Records as data frames: loops over loaders, and the calls of next() in them.  Times stay int64 ns of the run's clock."""
+"""Records as data frames: loops over loaders, and the calls of next() in them.
+
+Times stay int64 ns of the run's clock.
+"""
 
 from __future__ import annotations
 

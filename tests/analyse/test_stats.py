@@ -1,3 +1,5 @@
+"""Intervals of series whose truth is known."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""Runs read back from disk, whole, cut short or foreign."""
+
 import json
 
 import builders
