@@ -86,13 +86,15 @@ _FIELDS: dict[int, tuple[str, str]] = {
         "device_step",
         "iterator ordinal device method wait_low_ns wait_ns wait_high_ns copy_ns step_ns drained every sync_ns syncs",
     ),
-    # host-to-device copies between next() call `ordinal` and the following one
+    # host-to-device copies between next() call `ordinal` and the following one, of measured steps only
     31: (
         "copy",
         "iterator ordinal device copies bytes pinned_copies pinned_bytes blocking_copies converted_copies "
         "host_ns device_ns side_stream",
     ),
     32: ("host_memory", "at_ns allocations allocated_bytes allocation_ns"),
+    # what torch's profiler saw the device execute from first_ns, the first wait, to end_ns.  idle: no kernel and no copy
+    33: ("trace_window", "begin_ns first_ns end_ns steps operations idle_ns idle_in_next_ns copy_ns"),
 }
 
 KINDS = {kind: (name, tuple(fields.split())) for kind, (name, fields) in _FIELDS.items()}

@@ -46,7 +46,7 @@ told = Told()
 def listener() -> DeviceClock | None:
     """The clock that wants to hear of the call that begins now."""
     clock = told.clock
-    return None if clock is None or not clock.armed or inside.busy else clock
+    return None if clock is None or inside.busy or not clock.listens() else clock
 
 
 def wrap(torch: ModuleType) -> None:
@@ -71,44 +71,36 @@ def _hooked(torch: Any, original: Callable[..., Any], ends_of: Callable[..., tup
         from_kind, to_kind, index = _route(clock, source, target)
         if from_kind == to_kind:
             return original(self, *args, **kwargs)
+        blocking = not _is_non_blocking(args, kwargs)
+        if from_kind == "cpu":
+            lane = clock.copying(index)
+        elif blocking:
+            lane = None
+        else:
+            return original(self, *args, **kwargs)
         inside.busy = True
+        copy = None
+        began_ns = perf_counter_ns()
         try:
-            call = functools.partial(original, self, *args, **kwargs)
-            blocking = not _is_non_blocking(args, kwargs)
-            if from_kind == "cpu":
-                return _to_device(clock, call, source, index, blocking=blocking)
-            return _to_host(clock, call) if blocking else call()
+            result = original(self, *args, **kwargs)
+            host_ns = perf_counter_ns() - began_ns
+            if lane is not None:
+                copy = _describe(source, result, blocking, host_ns)
         finally:
             inside.busy = False
+            if lane is not None:
+                clock.copied(lane, copy)
+        if from_kind != "cpu":
+            clock.synced(host_ns)
+        return result
 
     return method
 
 
-def _to_device(clock: DeviceClock, call: Callable[[], Any], source: Any, index: int | None, *, blocking: bool) -> Any:
-    device = clock.copying(index)
-    copy = None
-    try:
-        began_ns = perf_counter_ns()
-        result = call()
-        copy = _describe(source, result, perf_counter_ns() - began_ns, blocking=blocking)
-    finally:
-        if device is not None:
-            clock.copied(device, copy)
-    return result
-
-
-def _to_host(clock: DeviceClock, call: Callable[[], Any]) -> Any:
-    """The host waits for the value."""
-    began_ns = perf_counter_ns()
-    result = call()
-    clock.synced(perf_counter_ns() - began_ns)
-    return result
-
-
-def _describe(source: Any, result: Any, host_ns: int, *, blocking: bool) -> Copy | None:
+def _describe(source: Any, result: Any, blocking: bool, host_ns: int) -> Copy | None:
     """What was copied; None where it was part of a model, or of nothing that we know."""
     try:
-        if sys._getframe(3).f_code.co_filename.endswith(_MODULE_MOVES):
+        if sys._getframe(2).f_code.co_filename.endswith(_MODULE_MOVES):
             return None
         size = source.nbytes
         converted = source.dtype != result.dtype or not source.is_contiguous()
@@ -133,9 +125,10 @@ def _route(clock: DeviceClock, source: Any, target: Any) -> tuple[str, str, int 
         to_kind, index = _place(clock, target)
     except Exception:
         return "", "", None
-    if clock.backend is None or {from_kind, to_kind} != {"cpu", clock.backend.kind}:
-        return "", "", None
-    return from_kind, to_kind, index
+    ours = clock.backend.kind if clock.backend is not None else ""
+    if (from_kind == "cpu" and to_kind == ours) or (from_kind == ours and to_kind == "cpu"):
+        return from_kind, to_kind, index
+    return "", "", None
 
 
 def _place(clock: DeviceClock, target: Any) -> tuple[str, int | None]:

@@ -58,6 +58,7 @@ class Consumer:
         self.lanes: dict[int, Lane | WitnessLane] = {}
         self.pace = Pace()
         self.has_got = True  # trains_only: the step's first copy was seen
+        self.every = 0  # of the open step: 0 if it is not measured
 
 
 class DeviceClock(HostClock):
@@ -131,34 +132,35 @@ class DeviceClock(HostClock):
 
     # -- told by the hooks on tensors and streams
 
+    def listens(self) -> bool:
+        """Whether this thread's copies and waits are of a step that is measured, or tell that the device is in use."""
+        consumer = self._consumers.get(threading.get_ident()) if self.armed else None
+        return consumer is not None and (consumer.every > 0 or not consumer.lanes)
+
     @_quiet
-    def copying(self, index: int | None) -> int:
-        """A copy to a device begins; returns the device's number, which `copied` wants.  None: the current device."""
-        if self.backend is None or not self.backend.active():
-            return UNKNOWN
-        device = self.backend.index() if index is None else index
-        consumer = self._consumers.get(threading.get_ident())
-        lane = None if consumer is None else consumer.lanes.get(device)
-        if consumer is None or lane is None:
-            return device
+    def copying(self, index: int | None) -> Lane | WitnessLane | None:
+        """A copy to a device begins (None: the current one); what it returns, if anything, wants `copied` afterwards."""
+        consumer, backend = self._consumers.get(threading.get_ident()), self.backend
+        if consumer is None or backend is None:
+            return None
+        if not consumer.lanes:
+            backend.seen()
+            return None
+        device = backend.index() if index is None else index
+        lane = consumer.lanes.get(device)
+        if lane is None:
+            consumer.lanes[device] = self._lane(device, consumer)  # another device: measured from the next step on
+            return None
         if consumer.trains_only and not consumer.has_got:
             consumer.has_got = True
             lane.got(self._latest[1])
         lane.copying()
-        return device
+        return lane
 
     @_quiet
-    def copied(self, device: int, copy: Copy | None) -> None:
+    def copied(self, lane: Lane | WitnessLane, copy: Copy | None) -> None:
         """It is enqueued, or was none."""
-        consumer = self._consumers.get(threading.get_ident())
-        if self.backend is None or consumer is None:
-            return
-        self.backend.seen()
-        lane = consumer.lanes.get(device)
-        if lane is not None:
-            lane.copied(copy)
-        elif copy is not None and device != UNKNOWN and consumer.lanes:
-            consumer.lanes[device] = self._lane(device, consumer)  # another device: measured from the next step on
+        lane.copied(copy)
 
     @_quiet
     def hold(self, stream: Any) -> Lane | WitnessLane | None:
@@ -221,9 +223,9 @@ class DeviceClock(HostClock):
         if not consumer.lanes:
             index = self.backend.index()
             consumer.lanes[index] = self._lane(index, consumer)
-        every = consumer.pace.next(self.now_ns(), len(consumer.lanes))
+        consumer.every = consumer.pace.next(self.now_ns(), len(consumer.lanes))
         for lane in consumer.lanes.values():
-            lane.request(iterator, every)
+            lane.request(iterator, consumer.every)
 
     def _lane(self, index: int, consumer: Consumer) -> Lane | WitnessLane:
         backend = self.backend

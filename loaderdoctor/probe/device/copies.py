@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..layout import KIND_OF
 
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
 _COPY = KIND_OF["copy"]
 
 
-@dataclass(frozen=True)
-class Copy:
+class Copy(NamedTuple):
     """One copy, as the script asked for it.
 
     blocking: without `non_blocking`.  converted: its type or layout changed on the way.  host_ns: how long it held the host.

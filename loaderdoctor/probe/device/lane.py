@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 WAIT, COPY, HELD, COMPUTE = range(4)  # HELD: the compute stream waits for a copy in another one
 NOISE_NS = 3_000  # two points recorded in a row differ by this much
 SILENT_NS = 20_000  # a wait below is launch noise as likely as hunger
-RUN_GAP_NS = 50_000  # copies closer than this are one run: no launch from Python fits between and matters
+RUN_GAP_NS = 10_000  # copies closer than this are one run: not even the launch of a whole graph fits between
+ROUGHLY_NS = 50_000  # a wait felt but for this much began with an empty queue
 MOST_PENDING = 1_000  # steps; the host is never that far ahead of a device that works
 MOST_RESOLVED = 8  # steps written at once, so that no request pays for many
 _DEVICE_STEP = KIND_OF["device_step"]
@@ -75,8 +76,8 @@ class Step:
         self.end: Any = None
         self.end_is_shared = False  # it is also the first mark of the following step
         self.aside: list[tuple[Any, Any]] = []  # around copies in other streams
-        self.last_copy_ns = UNKNOWN  # end of the last copy, where nothing was marked since
-        self.copies = Copies()
+        self.last_copy_ns = UNKNOWN  # host time of the last copy's end, where nothing was marked since
+        self.copies: Copies | None = None
         self.sync_ns = self.syncs = 0
 
     @property
@@ -100,6 +101,7 @@ class Lane:
         self._pending: deque[Step] = deque()
         self._free: list[Any] = []
         self._copy_stream: Any = None
+        self._copies_aside = False  # as of the last measured step that had copies
         self._aside_start: Any = None
         self._side_is_open = False  # copies went to another stream, and this one has not waited for them yet
 
@@ -139,37 +141,44 @@ class Lane:
     def copying(self) -> None:
         """A copy to this device is about to be enqueued in the thread's current stream."""
         step = self.step
-        self._copy_stream = stream = self._backend.stream(self.index)
         if step is None or not step.every:
             return
+        self._copy_stream = stream = self._backend.stream(self.index)
         if stream != step.stream:
+            self._copies_aside = True
             self._aside_start = self._record(stream)
-        elif step.last_copy_ns == UNKNOWN or self._now_ns() - step.last_copy_ns > RUN_GAP_NS:
+            return
+        self._copies_aside = False
+        if step.last_copy_ns == UNKNOWN or self._now_ns() - step.last_copy_ns > RUN_GAP_NS:
             self._mark(step, COPY)
 
     def copied(self, copy: Copy | None) -> None:
         """It has been enqueued; None: it was no copy after all, or it failed.  `copying` was called before."""
-        step, stream, self._copy_stream = self.step, self._copy_stream, None
+        step = self.step
         if step is None:
             return
-        side = stream != step.stream
         if copy is not None:
-            step.copies.add(copy, side=side)
+            if step.copies is None:
+                step.copies = Copies()
+            step.copies.add(copy, side=self._copies_aside)
         if not step.every:
             return
-        if side:
-            self._end_aside(step, stream)
+        if self._copies_aside:
+            self._end_aside(step, self._copy_stream)
             return
         if step.kinds[-1] == COPY:
             self._mark(step, step.resting)
         else:
-            self._backend.record(step.marks[-1], stream)  # the run goes on: its end moves
+            self._backend.record(step.marks[-1], self._copy_stream)  # the run goes on: its end moves
         step.last_copy_ns = self._now_ns()
 
     def hold(self, stream: Any) -> bool:
         """A stream is about to wait for another; True where `released` is to be called afterwards."""
         step = self.step
-        if step is None or not step.every or not self._side_is_open or stream != step.stream:
+        if step is None or not step.every or stream != step.stream:
+            return False
+        # The copies may have been in a step that was not measured.
+        if not self._side_is_open and not (self._copies_aside and step.every > 1):
             return False
         self._mark(step, HELD)
         return True
@@ -213,7 +222,7 @@ class Lane:
         if step is None or step.wait_ns == UNKNOWN:
             return None
         if not step.every:
-            step.copies.write(self._writer, step.iterator, step.ordinal, self.index, UNKNOWN)
+            self._write_copies(step, UNKNOWN)
             return None
         step.end = self._record(step.stream)
         if step.end is None:
@@ -223,11 +232,12 @@ class Lane:
 
     def _is_passed(self, step: Step) -> bool:
         done = self._backend.done
-        return done(step.end) and all(done(end) for _, end in step.aside)
+        return done(step.end) and (not step.aside or all(done(end) for _, end in step.aside))
 
     def _write(self, step: Step) -> None:
-        lengths = self._lengths([*step.marks, step.end])
-        self._write_step(step, lengths, sum(lengths))
+        last = step.kinds[-1]
+        marks = step.marks if last == COMPUTE else [*step.marks, step.end]
+        self._write_step(step, self._lengths(marks), self._backend.elapsed_ns(step.marks[0], step.end))
         self._free += step.marks
         self._free += [mark for pair in step.aside for mark in pair]
         if not step.end_is_shared:
@@ -236,25 +246,30 @@ class Lane:
     def _write_unfinished(self, step: Step) -> None:
         if not self._backend.done(step.marks[0]):
             # the stream has not come to the request even now: it had work all through next()
-            step.copies.write(self._writer, step.iterator, step.ordinal, self.index, UNKNOWN)
+            self._write_copies(step, UNKNOWN)
             self._put(step, METHOD_WITNESS, 0, 0, 0, UNKNOWN, UNKNOWN, drained=False)
         elif self._backend.done(step.marks[-1]) and all(self._backend.done(end) for _, end in step.aside):
             self._write_step(step, self._lengths(step.marks), UNKNOWN)
 
     def _lengths(self, marks: list[Any]) -> list[int]:
         """Device time from mark to mark: only neighbours are compared, so that float32 milliseconds do."""
-        return [self._backend.elapsed_ns(start, end) for start, end in pairwise(marks)]
+        elapsed_ns = self._backend.elapsed_ns
+        return [elapsed_ns(start, end) for start, end in pairwise(marks)]
 
     def _write_step(self, step: Step, lengths: list[int], step_ns: int) -> None:
         total = [0, 0, 0, 0]
         for kind, length in zip(step.kinds, lengths, strict=False):
             total[kind] += length
         aside_ns = sum(self._backend.elapsed_ns(start, end) for start, end in step.aside)
-        step.copies.write(self._writer, step.iterator, step.ordinal, self.index, total[COPY] + aside_ns)
+        self._write_copies(step, total[COPY] + aside_ns)
         inside_ns = sum(lengths[: step.got_mark])
-        drained = not step.was_busy and inside_ns >= step.wait_ns - RUN_GAP_NS
+        drained = not step.was_busy and inside_ns >= step.wait_ns - ROUGHLY_NS
         copy_ns = total[COPY] + total[HELD]
         self._put(step, self.method, *self._interval(total[WAIT]), copy_ns, step_ns, drained=drained)
+
+    def _write_copies(self, step: Step, device_ns: int) -> None:
+        if step.copies is not None:
+            step.copies.write(self._writer, step.iterator, step.ordinal, self.index, device_ns)
 
     def _interval(self, wait_ns: int) -> tuple[int, int, int]:
         """Lower bound, best value and upper bound.  A gap between steps may be anything but too short."""

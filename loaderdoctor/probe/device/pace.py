@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-COST_NS = 40_000  # events, queries and hooks of one measured step, in Python, on one device
+COST_NS = 50_000  # events, queries and hooks of one measured step, in Python, on one device
 BAR = 0.004  # of the step; the noise of two runs of the same script is ten times that
 _SMOOTH = 8  # steps over which the step time is averaged
 _LONGEST = 200  # steps without a measurement, at most

@@ -8,14 +8,18 @@ import pytest
 from device_backends import SimBackend
 from probe_recorder import Recorder
 
+from loaderdoctor.probe.device import pace
 from loaderdoctor.probe.device.backend import NoTimingError
 from loaderdoctor.probe.device.clock import DeviceClock
 from loaderdoctor.probe.device.copies import Copy
-from loaderdoctor.probe.device.pace import BAR, COST_NS, Pace
 from loaderdoctor.probe.layout import METHOD_EVENTS, METHOD_GAP, METHOD_WITNESS, NEXT_BATCH
 
 MS, US = 1e-3, 1e-6
-NOISE_NS = 20_000
+
+
+@pytest.fixture(autouse=True)
+def every_step_is_measured(monkeypatch):
+    monkeypatch.setattr(pace, "COST_NS", 0)
 
 
 class Script:
@@ -60,13 +64,10 @@ class Script:
         self.clock.stepped()
 
     def c(self, nbytes=1000):
-        device = self.clock.copying(0)
-        began_ns = self.backend.now_ns()
+        lane = self.clock.copying(0) if self.clock.listens() else None
         self.device.h2d(nbytes, pinned=True, non_blocking=True)
-        self.clock.copied(
-            device,
-            Copy(nbytes, pinned=True, blocking=False, converted=False, host_ns=self.backend.now_ns() - began_ns),
-        )
+        if lane is not None:
+            self.clock.copied(lane, Copy(nbytes, pinned=True, blocking=False, converted=False, host_ns=0))
 
     def i(self):
         began_ns = self.backend.now_ns()
@@ -210,20 +211,3 @@ def test_a_fault_of_the_device_ends_the_clock_and_not_the_script():
     script = Script(backend).play("nkcnkionkc").end()
     assert [slug for slug, _ in script.recorder.notes] == ["device-clock-failed"]
     assert not script.clock.armed
-
-
-@pytest.mark.parametrize(("step_ms", "every"), [(100, 1), (11, 1), (6, 2), (4, 3), (1, 11)])
-def test_short_steps_are_measured_so_rarely_that_the_cost_stays_below_its_bar(step_ms, every):
-    pace = Pace()
-    chosen = [pace.next(round(step * step_ms * 1e6), 1) for step in range(1, 1001)]
-    measured = [step for step in chosen[20:] if step]
-    assert set(measured) == {every}
-    assert len(measured) == pytest.approx(980 / every, abs=2)
-    assert COST_NS * len(measured) <= 1.02 * BAR * 980 * step_ms * 1e6 or every == 1
-
-
-def test_measured_steps_do_not_keep_the_beat_of_the_workers():
-    pace = Pace()
-    chosen = [pace.next(round(step * 2.5e6), 1) for step in range(1, 2001)]
-    beats = [step % 4 for step, every in enumerate(chosen) if every]
-    assert all(beats.count(beat) > len(beats) / 8 for beat in range(4))

@@ -50,13 +50,14 @@ def main():
     for step, batch in enumerate(ahead(loader) if COPY == "side" else loader, 1):
         got = time.perf_counter()
         here = batch.to("cuda", non_blocking=COPY != "blocking")
+        copied = time.perf_counter()
         loss = net(here[:, :64]).square().mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         if SYNC_EVERY and step % SYNC_EVERY == 0:
             loss.item()
-        steps.append((asked, got, time.perf_counter()))
+        steps.append((asked, got, copied, time.perf_counter()))
         asked = time.perf_counter()
     print(json.dumps(steps))
 
