@@ -19,6 +19,7 @@ from loaderdoctor.analyse.signals import Phase, Signals, StepSignals
 from loaderdoctor.analyse.stages import named_stages, stacks
 from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals
 from loaderdoctor.analyse.timeline import Timeline, timeline_of
+from loaderdoctor.analyse.trace import before_windows, trace_notes
 from loaderdoctor.analyse.work import made_of
 from loaderdoctor.probe.layout import ROLE_MAIN, UNKNOWN
 from loaderdoctor.values import Measured, Missing, Value
@@ -62,9 +63,11 @@ class _Analysed:
 
 def signals_of(run: Run) -> Signals:
     """Everything derived from a run; never fails for what a run lacks, but says what is missing."""
+    traced = [note for process in run.processes for note in trace_notes(process)]
+    run = before_windows(run)
     ranks, notes = ranks_of(run)
     analysed = [_analysed(rank) for rank in ranks]
-    notes = (*_notes(run), *notes)
+    notes = (*_notes(run), *traced, *notes)
     if not analysed:
         return _without_loaders(run, notes)
     first = analysed[0]

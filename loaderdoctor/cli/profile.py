@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 from loaderdoctor import launch
 from loaderdoctor.cli import options
 from loaderdoctor.cli.reporting import finish
+from loaderdoctor.errors import LoaderDoctorError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +48,12 @@ def _files(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) ->
 @click.command(cls=Verbatim)
 @click.option("-m", "is_module", is_flag=True, help="Run a module, as python -m does.")
 @options.recording
+@click.option(
+    "--trace-window",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="After the steps of --steps or --seconds, N more under torch's profiler, device activities only, as a cross-check.",
+)
 @click.option("--fail-on", type=click.Choice(["starving"]), help="Exit with status 1 on this verdict.")
 @click.argument(WORDS, nargs=-1, type=click.UNPROCESSED, shell_complete=_files)
 @click.pass_context
@@ -58,6 +65,7 @@ def profile(
     output: str | None,
     steps: int | None,
     seconds: float | None,
+    trace_window: int | None,
     fail_on: str | None,
     no_pdf: bool,
     lang: str,
@@ -68,7 +76,11 @@ def profile(
     its own. loaderdoctor itself writes to stderr.
     """
     command = _command(words, is_module=is_module, is_any=ctx.meta[AFTER_DASHES])
-    launched = launch.launch(command, launch.Options(output=output, steps=steps, seconds=seconds))
+    if trace_window is not None and steps is None and seconds is None:
+        sentence = "--trace-window comes after the measured steps: say with --steps or --seconds when these are over."
+        raise LoaderDoctorError("trace-window-without-end", sentence)
+    recording = launch.Options(output=output, steps=steps, seconds=seconds, trace_window=trace_window)
+    launched = launch.launch(command, recording)
     finish(launched, formats=options.formats(no_pdf=no_pdf), lang=lang, fail_on=fail_on)
 
 

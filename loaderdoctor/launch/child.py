@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 BOOTSTRAP = Path(__file__).with_name("bootstrap")
-VARIABLES = ("LOADERDOCTOR_RUN", "LOADERDOCTOR_STEPS", "LOADERDOCTOR_SECONDS")
+VARIABLES = ("LOADERDOCTOR_RUN", "LOADERDOCTOR_STEPS", "LOADERDOCTOR_SECONDS", "LOADERDOCTOR_TRACE_WINDOW")
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT")
 # The terminal sends these to the whole process group, so the script gets them itself.
 FROM_THE_TERMINAL = ("SIGINT", "SIGQUIT")
@@ -27,10 +27,12 @@ POLL_S = 0.25  # coarse against the grace, fine enough to be no load
 SHELL_SIGNAL = 128
 
 
-def environment(run_dir: Path, *, steps: int | None = None, seconds: float | None = None) -> dict[str, str]:
+def environment(
+    run_dir: Path, *, steps: int | None = None, seconds: float | None = None, trace_window: int | None = None
+) -> dict[str, str]:
     """What a process below this one needs in its environment to be recorded, PYTHONPATH as it would be and ours first."""
     path = os.pathsep.join([str(BOOTSTRAP), *filter(None, [os.environ.get("PYTHONPATH")])])
-    values = zip(VARIABLES, (run_dir, steps, seconds), strict=True)
+    values = zip(VARIABLES, (run_dir, steps, seconds, trace_window), strict=True)
     return {"PYTHONPATH": path} | {name: str(value) for name, value in values if value is not None}
 
 

@@ -33,6 +33,7 @@ class Options:
     output: str | None = None
     steps: int | None = None
     seconds: float | None = None
+    trace_window: int | None = None  # steps under torch's profiler, after those of `steps` or `seconds`
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ def launch(command: Command, options: Options) -> Launched:
     LoaderDoctorError `output-unusable` or `command-not-started`; whatever the command itself does is no error.
     """
     run_dir, meta = begin(command.argv, command.name, options)
-    env = _of_no_run(os.environ) | environment(run_dir, steps=options.steps, seconds=options.seconds)
+    env = _of_no_run(os.environ) | environment(
+        run_dir, steps=options.steps, seconds=options.seconds, trace_window=options.trace_window
+    )
     notes: list[Note] = list(meta.notes)
     try:
         with started(command.argv, env) as child:

@@ -12,6 +12,7 @@ from .clock import HostClock
 from .layout import KIND_OF, ROLE_MAIN
 from .loaders import Loaders
 from .stop import StopRule
+from .trace_window import TraceWindow
 from .writer import Writer
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Probe:
         self.thread = Thread()
         self.loaders = Loaders()
         self.stop = StopRule(steps, seconds)
+        self.trace = TraceWindow.asked_for(self.writer)
         self.iterator_numbers = count(1)
         self.queues: dict[int, int] = {}  # id of a result queue -> iterator, for the pin thread
         self.installed_ns = perf_counter_ns()
@@ -81,6 +83,8 @@ class Probe:
     def end(self, why: int) -> None:
         """Recording ends in this process."""
         if self.writer.is_open:
+            if self.trace is not None:
+                self.trace.close()
             self.clock.finished()
         self.writer.end(why)
 

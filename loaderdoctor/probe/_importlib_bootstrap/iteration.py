@@ -293,6 +293,8 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
         )
         if request.depth == 0 and status == NEXT_BATCH:
             probe.stop.delivered(watch.loader, end_ns)
+            if probe.trace is not None:
+                probe.trace.waited(request.begin_ns, end_ns)
     except Exception:
         return
 
@@ -334,6 +336,8 @@ def _stop_if_due(watch: Watch, iterator: Any, request: Request) -> None:
         return
     threading = sys.modules["threading"]
     if threading.current_thread() is not threading.main_thread():
+        return
+    if probe.trace is not None and probe.trace.goes_on():
         return
     _answered(watch, iterator, request, NEXT_END)
     probe.end(why)
