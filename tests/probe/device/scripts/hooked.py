@@ -11,7 +11,7 @@ simaccel.install(as_cuda=True, h2d_pinned=1e9, h2d_pageable=0.5e9)
 
 import torch  # noqa: E402 - the device comes first, as in a user's script
 
-from loaderdoctor.probe.device import make_clock  # noqa: E402
+from loaderdoctor.probe.device import make_clock  # noqa: E402 - the same
 
 SIDE = 64
 BYTES = SIDE * SIDE * 4
