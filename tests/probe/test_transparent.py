@@ -9,7 +9,7 @@ import pytest
 from probing import main_of, run, workers_of
 
 SCRIPTS = Path(__file__).parent / "scripts"
-NUMBERS_OF_THE_RUN = re.compile(r"0x[0-9a-f]+|pid\(s\) [\d, ]+")
+NUMBERS_OF_THE_RUN = re.compile(r"0x[0-9a-f]+|pid\(s\) [\d, ]+|pid=\d+")
 
 
 def masked(text):
