@@ -60,7 +60,7 @@ def trained(loader, epochs):
             optimizer.zero_grad()
             model(x).square().mean().backward()
             optimizer.step()
-    for state in (torch.get_rng_state().numpy().tobytes(), repr(random.getstate()), repr(np.random.get_state())):  # noqa: NPY002
+    for state in (torch.get_rng_state().numpy().tobytes(), repr(random.getstate()), repr(np.random.get_state())):  # noqa: NPY002 - the global one
         seen.update(state if isinstance(state, bytes) else state.encode())
     seen.update(bytes_of(next(model.parameters()).detach()))
     return seen.hexdigest()
