@@ -34,7 +34,30 @@ def machine(folder: Path, drawing: str = "") -> Roots:
     return Roots(folder / "proc", folder / "cgroup", folder / "sys", folder / "shm", folder / "root")
 
 
-def stat(name="python", state="S", *, ppid=1, cpu_ticks=0, reaped_ticks=0, major_faults=0) -> str:
-    """A line of /proc/PID/stat, as far as it is read."""
-    fields = [state, ppid, 1, 1, 0, -1, 0, 0, 0, major_faults, 0, cpu_ticks, 0, reaped_ticks, 0, 20, 0, 1, 0, 100]
+def stat(name="python", state="S", *, ppid=1, cpu_ticks=0, reaped_ticks=0, threads=1) -> str:
+    """A line of /proc/PID/stat, as far as it is read: 3 major faults, started at tick 100, 5 resident pages."""
+    fields = [
+        state,
+        ppid,
+        1,
+        1,
+        0,
+        -1,
+        0,
+        0,
+        0,
+        3,
+        0,
+        cpu_ticks,
+        0,
+        reaped_ticks,
+        0,
+        20,
+        0,
+        threads,
+        0,
+        100,
+        1 << 30,
+        5,
+    ]
     return f"7 ({name}) " + " ".join(str(field) for field in fields)

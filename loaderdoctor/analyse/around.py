@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +27,13 @@ NO_DEVICE = Missing(
     "no-block-device", "The disk below the data files is on another machine, in memory, or hidden by a container."
 )
 NO_READS = Missing("no-reads", "Nothing was read by calls that are counted; mapped files are not.")
+NOT_LOOKED_AT = Missing(
+    "private-not-measured", "The process ended before its private memory was looked at often enough."
+)
 NAMES_HIDDEN = Missing("wait-names-hidden", "The kernel does not say what a sleeping process waits for.")
+# A thread may wake between the look at its state and the look at what it waits for; more than that is a kernel that hides
+# the second.
+MOST_UNNAMED_SHARE = 0.1
 
 
 def machine_signals(run: Run, window: Window | None = None) -> MachineSignals:
@@ -122,36 +128,45 @@ def worker_samples(run: Run, window: Window | None = None) -> dict[int, WorkerSa
 
 def _worker_sample(pid: int, rows: Sequence[Row]) -> WorkerSample:
     private = [value for row in rows if (value := row.get("private_bytes")) is not None]
-    growth: Value = NOT_SEEN
+    growth: Value = NOT_LOOKED_AT
     if len(private) > 1:
         growth = Measured.exact(private[-1] - private[0], "bytes", len(private))
     waits = _waits(rows)
     observed = sum(waits.values())
-    hidden = waits.get("unnamed", 0)
     affinity = [row["cpus_allowed_list"] for row in rows if "cpus_allowed_list" in row]
     return WorkerSample(
         pid=pid,
         rss_bytes=sizes(rows, key("rss_bytes"), "bytes", NOT_SEEN),
-        private_bytes=sizes(rows, key("private_bytes"), "bytes", NOT_SEEN),
+        private_bytes=sizes(rows, key("private_bytes"), "bytes", NOT_LOOKED_AT),
         private_growth_bytes=growth,
         threads=sizes(rows, key("threads"), "threads", NOT_SEEN),
         cpus_allowed_list=affinity[-1] if affinity else None,
         cpu_share=ratio(changes(rows, key("cpu_s")), "share", NOT_SEEN),
         run_queue_share=ratio(changes(rows, key("main_thread_run_queue_s")), "share", NOT_SEEN, highest=1.0),
         disk_share=proportion(waits.get("disk", 0), observed, NOT_SEEN),
-        network_share=NAMES_HIDDEN if hidden else proportion(waits.get("network", 0), observed, NOT_SEEN),
-        lock_share=NAMES_HIDDEN if hidden else proportion(waits.get("lock", 0), observed, NOT_SEEN),
-        sleep_share=proportion(waits.get("sleep", 0) + hidden, observed, NOT_SEEN),
+        network_share=_named("network", waits),
+        lock_share=_named("lock", waits),
+        sleep_share=proportion(waits.get("sleep", 0) + waits.get("unnamed", 0), observed, NOT_SEEN),
     )
 
 
 def _waits(rows: Sequence[Row]) -> dict[str, int]:
-    """Observations by kind between the first and the last row, or up to the only one."""
+    """Observations by kind from the first row to the last, or up to the only one."""
     counted = [row["waits"] for row in rows if "waits" in row]
     if not counted:
         return {}
-    first, last = (counted[0], counted[-1]) if len(counted) > 1 else ({}, counted[0])
-    return {kind: count - first.get(kind, 0) for kind, count in last.items()}
+    first = rows[0].get("waits", {}) if len(rows) > 1 else {}
+    return {kind: count - first.get(kind, 0) for kind, count in counted[-1].items()}
+
+
+def _named(kind: str, waits: Mapping[str, int]) -> Value:
+    """Share of a kind that is told by a kernel function's name; each wait without a name may have been one."""
+    observed, unnamed = sum(waits.values()), waits.get("unnamed", 0)
+    if unnamed > MOST_UNNAMED_SHARE * observed:
+        return NAMES_HIDDEN
+    known = proportion(waits.get(kind, 0), observed, NOT_SEEN)
+    most = proportion(waits.get(kind, 0) + unnamed, observed, NOT_SEEN)
+    return replace(known, high=most.high) if isinstance(known, Measured) and isinstance(most, Measured) else known
 
 
 def _rows(run: Run, name: str, window: Window | None) -> list[Row]:

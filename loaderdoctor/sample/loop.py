@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from loaderdoctor.sample.sampler import Closing, Glancer
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
     from loaderdoctor.sample.sampler import Note, Sampler, Tree
 
-# Five short looks a second are 300 observations of a process in a minute; more would cost more than all the rows.  The
-# length shares no rhythm with the 100 ms periods of CPU quotas.
+# Five short looks a second are 300 observations in a minute; waking up costs as much as looking at ten processes does.
+# The length shares no rhythm with the 100 ms periods of CPU quotas.
 GLANCE_S = 0.197
 ROW_S = 1.0
 # After ten minutes rows grow rarer in step with the length of the run, so that a day leaves a few thousand of them; the
@@ -88,7 +89,7 @@ class Sampling:
         """One row of every sampler that has something to say."""
         pids = self._ask("tree", self._tree.pids) or ()
         for sampler in list(self._samplers):
-            row = self._ask(sampler.name, lambda sampler=sampler: sampler.sample(pids))  # type: ignore[misc]
+            row = self._ask(sampler.name, partial(sampler.sample, pids))
             if row:
                 self._write(sampler.name, row)
             if self._failures.get(sampler.name, 0) >= MOST_FAILURES:

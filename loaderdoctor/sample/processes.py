@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
     from loaderdoctor.sample.sampler import Note
 
-# Seven descriptors each, the tree's one among them: 96 processes stay below the usual limit of 1024 open files.  Real trees have a few dozen.
+# Seven descriptors each, the tree's one among them: 96 processes stay below the usual limit of 1024 open files.  Real
+# trees have a few dozen.
 MOST_PROCESSES = 96
 # One process in turn: the walk over its page tables stops its page faults meanwhile.
-PRIVATE_EVERY_S = 3.0
+PRIVATE_EVERY_S = 2.0
 
 # In turn where there are more: workers of a large pool are alike, and their observations add up.
 MOST_GLANCES = 10

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 READ_BYTES = 16384  # more than any file of one process that is read here; a longer one is cut, never waited for
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 BYTES_PER_KIB = 1024
 
@@ -105,14 +106,16 @@ class Stat(NamedTuple):
     major_faults: int
     cpu_s: float
     reaped_cpu_s: float  # of children that ended and were waited for
+    threads: int
     started_ticks: int  # since boot; with the pid it names a process for good
+    rss_bytes: int
 
 
 def parse_stat(data: bytes) -> Stat:
     """Parse a stat line; the name may hold spaces and brackets.  Raises ValueError where it is cut short."""
     opening, closing = data.index(b"("), data.rindex(b")")
     fields = data[closing + 2 :].split()
-    if len(fields) < 20:  # noqa: PLR2004 - the start time is the twentieth after the name
+    if len(fields) < 22:  # noqa: PLR2004 - the resident pages are the twenty-second after the name
         message = f"a stat line of {len(fields)} fields"
         raise ValueError(message)
     user, system, reaped_user, reaped_system = (int(field) for field in fields[11:15])
@@ -123,7 +126,9 @@ def parse_stat(data: bytes) -> Stat:
         major_faults=int(fields[9]),
         cpu_s=(user + system) / TICKS_PER_S,
         reaped_cpu_s=(reaped_user + reaped_system) / TICKS_PER_S,
+        threads=int(fields[17]),
         started_ticks=int(fields[19]),
+        rss_bytes=int(fields[21]) * PAGE_BYTES,
     )
 
 

@@ -12,12 +12,11 @@ from loaderdoctor.sample.waits import kind_of_wait
 if TYPE_CHECKING:
     from pathlib import Path
 
-THREADS_EVERY_S = 5.0  # CPU time per thread name adds up, so that a rare look loses nothing but threads that ended
+# Thread names, switches, affinity: counters add up between looks, so that a rare one loses only threads that ended.
+DETAILS_EVERY_S = 5.0
 NANOSECONDS = 1e-9
 
 _STATUS_NUMBERS = {
-    "Threads": ("threads", 1),
-    "VmRSS": ("rss_bytes", BYTES_PER_KIB),
     "RssAnon": ("anonymous_bytes", BYTES_PER_KIB),
     "VmSwap": ("swapped_bytes", BYTES_PER_KIB),
     "voluntary_ctxt_switches": ("voluntary_switches", 1),
@@ -36,7 +35,7 @@ class WatchedProcess:
         self._folder = proc / str(pid)
         self._files: dict[str, KeptFile | None] = {}
         self._waits: dict[str, int] = {}
-        self._threads_rarely = Rarely(THREADS_EVERY_S)
+        self._details_rarely = Rarely(DETAILS_EVERY_S)
         self._private_bytes: int | None = None
         self._read("stat")  # a process that ended before it could be watched shows now
 
@@ -59,7 +58,7 @@ class WatchedProcess:
         self._waits[kind] = self._waits.get(kind, 0) + 1
 
     def row(self) -> dict[str, Any]:
-        """Counters since the process began and sizes now; a key whose file may not be read is absent."""
+        """Counters since the process began and sizes now; a key that was not looked at or may not be read is absent."""
         stat = parse_stat(self._read("stat") or b"")
         row: dict[str, Any] = {
             "pid": self.pid,
@@ -69,15 +68,17 @@ class WatchedProcess:
             "cpu_s": stat.cpu_s,
             "reaped_cpu_s": stat.reaped_cpu_s,
             "major_faults": stat.major_faults,
+            "threads": stat.threads,
+            "rss_bytes": stat.rss_bytes,
         }
-        row.update(self._status())
         row.update(self._input())
         row.update(self._schedule())
         if self._waits:
             row["waits"] = dict(self._waits)
-        if self._threads_rarely.due():
+        if self._details_rarely.due():
+            row.update(self._status())
             row["thread_cpu_s"] = self._threads()
-            self._threads_rarely.done()
+            self._details_rarely.done()
         if self._private_bytes is not None:
             row["private_bytes"] = self._private_bytes
             self._private_bytes = None  # said once: an old number would pass for a constant one

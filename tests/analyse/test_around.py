@@ -274,6 +274,20 @@ def test_where_the_kernel_hides_what_a_thread_waits_for_network_is_not_denied():
     assert (worker.disk_share.value, worker.sleep_share.value) == (0.25, 0.75)
 
 
+def test_a_wait_without_a_name_may_have_been_any():
+    rows = worker_rows(waits=[None, {"unnamed": 1, "network": 2, "run": 17}])
+    network = worker_samples(run({"processes": rows}))[WORKER].network_share
+    certain = proportion(2, 20, NO)
+    assert (network.value, network.low) == (certain.value, certain.low)
+    assert network.high == proportion(3, 20, NO).high
+
+
+def test_private_memory_that_was_looked_at_once_has_no_growth():
+    worker = worker_samples(run({"processes": worker_rows(private_bytes=[None, 90, None])}))[WORKER]
+    assert worker.private_bytes.value == 90
+    assert worker.private_growth_bytes.slug == "private-not-measured"
+
+
 def test_a_recycled_pid_is_not_taken_for_the_worker():
     rows = worker_rows(rss_bytes=[100, 100, 100])
     rows.append({"processes": [{"pid": WORKER, "started_ticks": 77, "cpu_s": 0, "reaped_cpu_s": 0, "rss_bytes": 9}]})

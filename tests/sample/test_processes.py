@@ -11,7 +11,7 @@ from real_processes import BURN, READ_AGAIN, SLEEP, open_descriptors, running
 from loaderdoctor.sample import watched
 from loaderdoctor.sample.mounts import LOCAL, Mounts, kind_of
 from loaderdoctor.sample.processes import MOST_GLANCES, MOST_PROCESSES, ProcessesSampler
-from loaderdoctor.sample.procfs import KeptFile, Roots, first_words, parse_stat
+from loaderdoctor.sample.procfs import PAGE_BYTES, KeptFile, Roots, first_words, parse_stat
 
 FILE_BYTES = 8 << 20
 GLANCES = 60
@@ -96,9 +96,9 @@ def drawn(tmp_path, pids=(7,)):
     lines = []
     for pid in pids:
         lines += [
-            f"proc/{pid}/stat = {stat(name='pt data) (x', cpu_ticks=250, reaped_ticks=100, major_faults=3)}",
+            f"proc/{pid}/stat = {stat(name='pt data) (x', cpu_ticks=250, reaped_ticks=100, threads=4)}",
             f"proc/{pid}/task/{pid}/stat = {stat(name='pt_data_pin_3', state='D', cpu_ticks=40)}",
-            f"proc/{pid}/status = Name: x|Threads: 4|VmRSS: 9 kB|RssAnon: 8 kB|voluntary_ctxt_switches: 5|Cpus_allowed_list: 0-3",
+            f"proc/{pid}/status = Name: x|RssAnon: 8 kB|voluntary_ctxt_switches: 5|Cpus_allowed_list: 0-3",
             f"proc/{pid}/io = rchar: 100|read_bytes: 40",
             f"proc/{pid}/wchan = nfs_wait_bit",
             f"proc/{pid}/smaps_rollup = Private_Clean: 1 kB|Private_Dirty: 2 kB",
@@ -118,7 +118,7 @@ def test_a_row_has_the_numbers_of_the_files(tmp_path, monkeypatch):
         "reaped_cpu_s": 1.0,
         "major_faults": 3,
         "threads": 4,
-        "rss_bytes": 9216,
+        "rss_bytes": 5 * PAGE_BYTES,
         "anonymous_bytes": 8192,
         "voluntary_switches": 5,
         "cpus_allowed_list": "0-3",
