@@ -31,9 +31,9 @@ NOT_LOOKED_AT = Missing(
     "private-not-measured", "The process ended before its private memory was looked at often enough."
 )
 NAMES_HIDDEN = Missing("wait-names-hidden", "The kernel does not say what a sleeping process waits for.")
-# A thread may wake between the look at its state and the look at what it waits for; more than that is a kernel that hides
-# the second.
-MOST_UNNAMED_SHARE = 0.1
+# A thread may wake between the look at its state and the look at what it waits for: few waits without a name widen the
+# interval.  Where they are most of what was seen, the kernel hides the names, and nothing is left to say.
+MOST_UNNAMED_SHARE = 0.5
 
 
 def machine_signals(run: Run, window: Window | None = None) -> MachineSignals:
