@@ -141,7 +141,7 @@ def _job_share(analysed: Sequence[_Analysed]) -> Value:
     first = _share(analysed[0])
     if isinstance(first, Missing):
         return first
-    return starved.job_share([one.measured for one in analysed], [one.roles for one in analysed])
+    return starved.job_share([one.steps for one in analysed], [one.roles for one in analysed])
 
 
 def _with_span(steps: pd.DataFrame) -> pd.DataFrame:

@@ -31,14 +31,19 @@ def starved_share(measured: pd.DataFrame) -> Value:
 def job_share(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]]) -> Value:
     """Of a job whose ranks wait for each other in each step: in each, the longest wait of any rank holds up all.
 
-    Ranks are aligned by the number of a step, never by the clock; the time is that of the first rank.
+    Ranks, each with all of its steps, are aligned by the number of a step, never by the clock; the time is the first
+    rank's after its warm-up.
     """
-    if not ranks or float(ranks[0]["chunk_ns"].sum()) <= 0:
+    if not ranks:
         return NO_STEPS
-    waits = [_longest(ranks, roles, column) for column in ("low_ns", "exposed_ns", "high_ns")]
-    time_ns = ranks[0]["chunk_ns"].to_numpy(dtype=float)
+    counts = ranks[0]["measured"].to_numpy(dtype=bool)
+    first = ranks[0][counts]
+    time_ns = first["chunk_ns"].to_numpy(dtype=float)
     whole_ns = float(time_ns.sum())
-    kinds = 2 * pd.factorize(ranks[0]["loader"])[0] + ranks[0]["is_first"].to_numpy()
+    if whole_ns <= 0:
+        return NO_STEPS
+    waits = [_longest(ranks, roles, column)[counts] for column in ("low_ns", "exposed_ns", "high_ns")]
+    kinds = 2 * pd.factorize(first["loader"])[0] + first["is_first"].to_numpy()
     best = stats.ratio(waits[1], time_ns, "share", kinds)
     # The clock's own bounds come on top of what steps differ by.
     lower, upper = (
@@ -56,7 +61,8 @@ def _share(value: float) -> float:
 def _longest(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]], column: str) -> npt.NDArray[np.float64]:
     """The longest exposed wait and copy of each step of the first rank over all ranks.
 
-    Training and evaluation steps are counted apart: an evaluation that only one rank runs shifts nothing.
+    Training and evaluation steps are counted apart, and from the run's start: an evaluation that only one rank runs
+    shifts nothing, nor does the longer warm-up that a rank with more steps has.
     """
     frames = []
     for steps, its_roles in zip(ranks, roles, strict=True):

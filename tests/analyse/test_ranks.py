@@ -31,6 +31,14 @@ def test_an_evaluation_of_one_rank_alone_shifts_nothing():
     assert signals_of(builders.ranks_from([first, second])).starved_share.value == pytest.approx(alone)
 
 
+def test_a_rank_with_a_longer_warm_up_shifts_nothing():
+    """More steps, more warm-up: the ranks' steps after it do not begin with the same one."""
+    epoch = ("wwwwwwcc" + FAST * 9) * 6
+    first, second = f"[{epoch}]{{{'cc'.join(['w'] * 40)}cc}}[{epoch}]", f"[{epoch}|{epoch}]"
+    alone = signals_of(builders.run_from(first)).starved_share.value
+    assert signals_of(builders.ranks_from([first, second])).starved_share.value == pytest.approx(alone)
+
+
 def test_steps_and_phases_are_those_of_the_first_rank():
     signals = signals_of(builders.ranks_from(["[" + FAST * 40, "[" + SLOW * 40]))
     assert signals.steps.data_wait_share.value == pytest.approx(0.25)
