@@ -46,7 +46,7 @@ def patch(module: Any) -> None:
 
 
 def _arrange(process: Any) -> None:
-    """Have the worker entered once Python has set its queues up after the fork, which undoes what is set before."""
+    """Enter a worker: a forked one when Python has set its queues up again, which undoes what was set before."""
     try:
         probe = state.probe
         if probe is None:
@@ -54,11 +54,11 @@ def _arrange(process: Any) -> None:
         probe.thread.forget()
         if not _is_worker(process):
             return
-        from multiprocessing.util import register_after_fork
-
         pid, born_ns = os.getpid(), perf_counter_ns()
-        if probe.installed_pid == pid:  # spawned: this process is older than the call
-            born_ns = probe.installed_ns
+        if probe.installed_pid == pid:  # spawned: a process of its own, older than this call
+            _enter(probe, process._args, probe.installed_ns)
+            return
+        from multiprocessing.util import register_after_fork
 
         def enter(entered: Any) -> None:
             if os.getpid() == pid:  # not again in a child of the worker
