@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from probing import run
 
+import loaderdoctor
 from loaderdoctor.probe.imports import ImportHook
 
 
@@ -112,7 +113,7 @@ def test_only_the_standard_library_is_needed(tmp_path):
         "probe.install(sys.argv[2])\n"
         "print(len([f for f in sys.meta_path if type(f).__name__ == 'ImportHook']))\n"
     )
-    probe = Path(__file__).parents[2] / "loaderdoctor" / "probe"
+    probe = Path(loaderdoctor.__file__).parent / "probe"
     ended = subprocess.run(
         [sys.executable, "-I", "-S", "-c", source, str(probe), str(tmp_path)],
         check=True,

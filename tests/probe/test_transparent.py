@@ -10,10 +10,14 @@ from probing import main_of, run, workers_of
 
 SCRIPTS = Path(__file__).parent / "scripts"
 NUMBERS_OF_THE_RUN = re.compile(r"0x[0-9a-f]+|pid\(s\) [\d, ]+|pid=\d+")
+# torch says one or the other of a worker that is gone, whichever of its two ways notices first.
+WORKER_GONE = re.compile(
+    r"worker leaves: (EOFError:  \| 0|RuntimeError: DataLoader worker .* exited unexpectedly \| 1) lines"
+)
 
 
 def masked(text):
-    return NUMBERS_OF_THE_RUN.sub("*", text)
+    return WORKER_GONE.sub("worker leaves: noticed", NUMBERS_OF_THE_RUN.sub("*", text))
 
 
 def warnings_of(process):
