@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse import starved
-from loaderdoctor.analyse.around import disk_signals, machine_signals
+from loaderdoctor.analyse.around import disk_signals, machine_signals, worker_samples
 from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
@@ -25,10 +25,11 @@ from loaderdoctor.probe.layout import ROLE_MAIN, UNKNOWN
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
+    from loaderdoctor.analyse.around import WorkerSample
     from loaderdoctor.record.run import ProcessRecords, Run
 
     Note = tuple[str, str]
@@ -73,7 +74,7 @@ def signals_of(run: Run) -> Signals:
     first = analysed[0]
     window = (first.timeline.from_ns, first.timeline.to_ns) if len(first.measured) else None
     machine = machine_signals(run, window)
-    recorded = _recorded(first, _cores(first.rank, machine.cpus_allowed))
+    recorded = _recorded(first, _cores(first.rank, machine.cpus_allowed), worker_samples(run, window))
     main = first.loaders[0] if first.loaders else None
     copies_known = first.clock == DEVICE or kind_of(first.rank.main) == CPU
     shares = [_share(one) for one in analysed]
@@ -99,10 +100,10 @@ def signals_of(run: Run) -> Signals:
 def _analysed(rank: Rank) -> _Analysed:
     timeline = timeline_of(rank.main)
     clock, steps = with_exposure(timeline, rank.main)
-    return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, steps, timeline.loops))
+    return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, timeline.taken_from, steps, timeline.loops))
 
 
-def _recorded(one: _Analysed, cores: float) -> Recorded:
+def _recorded(one: _Analysed, cores: float, samples: Mapping[int, WorkerSample]) -> Recorded:
     made = made_of(one.rank, one.timeline)
     return Recorded(
         rank=one.rank,
@@ -114,6 +115,7 @@ def _recorded(one: _Analysed, cores: float) -> Recorded:
         stacks=stacks(one.rank, one.timeline),
         roles=one.roles,
         cores=cores,
+        worker_samples=samples,
     )
 
 

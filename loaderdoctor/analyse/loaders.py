@@ -41,9 +41,14 @@ class _Built:
     settings: LoaderSettings
 
 
-def loaders_of(main: ProcessRecords, steps: pd.DataFrame, loops: pd.DataFrame) -> tuple[Loader, ...]:
-    """The loaders that the consumer took batches from, the main training loader first."""
-    built = _built(main, steps["loader"].unique())
+def loaders_of(
+    main: ProcessRecords, taken: Iterable[int], steps: pd.DataFrame, loops: pd.DataFrame
+) -> tuple[Loader, ...]:
+    """The loaders that the consumer took batches from, by their numbers, the main training loader first.
+
+    A script that fails in its first step has a loader, and no step.
+    """
+    built = _built(main, taken)
     roles = _roles(built, steps, loops)
     merged: dict[tuple[Site | None, LoaderSettings, str], list[_Built]] = {}
     for one in built:

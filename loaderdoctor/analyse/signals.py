@@ -68,6 +68,9 @@ class HotFunction:
     share: Value
 
 
+NOT_SAMPLED = Missing("not-sampled", "The run was not sampled from outside.")
+
+
 @dataclass(frozen=True)
 class WorkerSignals:
     """One worker process over its life.  The shares of its wall time after warm-up."""
@@ -82,6 +85,8 @@ class WorkerSignals:
     run_queue_share: Value
     start_s: Value
     rss_bytes: Value
+    private_growth_bytes: Value = NOT_SAMPLED  # memory that it came to share with nobody, over the run
+    threads: Value = NOT_SAMPLED
 
 
 @dataclass(frozen=True)
@@ -168,6 +173,9 @@ class LoaderSignals:
     workload: Workload | None
 
 
+WARM_UP = "warm-up"  # the reason of steps that are left out since they come before all that counts
+
+
 @dataclass(frozen=True)
 class StepSignals:
     """Steady steps of the main training loader.  The four shares sum to 1."""
@@ -181,6 +189,11 @@ class StepSignals:
     compute_share: Value
     other_share: Value
     series: tuple[tuple[float, float, float], ...] = ()  # (wait_s, copy_s, compute_s) a step in order, for the chart
+
+    @property
+    def after_warm_up(self) -> int:
+        """The steady steps, and those that are left out for another reason than warm-up."""
+        return self.count + sum(count for reason, count in self.excluded.items() if reason != WARM_UP)
 
 
 @dataclass(frozen=True)
@@ -212,9 +225,6 @@ class DeviceSignals:
     host_allocations_per_step: Value
 
 
-_NOT_SAMPLED = Missing("not-sampled", "The run was not sampled from outside.")
-
-
 @dataclass(frozen=True)
 class MachineSignals:
     """The machine as this job may use it."""
@@ -228,14 +238,14 @@ class MachineSignals:
     memory_available_bytes: Value
     shm_free_bytes: Value
     facts: Mapping[str, Any] = field(default_factory=dict)  # for the environment table
-    neighbour_allowed_cpu_share: Value = _NOT_SAMPLED  # as neighbour_cpu_share, of the CPUs that the job is bound to
-    stolen_cpu_share: Value = _NOT_SAMPLED  # of the machine's CPUs, taken by other guests of its host
-    cpu_pressure_share: Value = _NOT_SAMPLED  # of the time, in which some task of the machine waited for a CPU,
-    io_pressure_share: Value = _NOT_SAMPLED  # for a disk,
-    memory_pressure_share: Value = _NOT_SAMPLED  # for memory
-    swapped_bytes_per_s: Value = _NOT_SAMPLED  # in and out
+    neighbour_allowed_cpu_share: Value = NOT_SAMPLED  # as neighbour_cpu_share, of the CPUs that the job is bound to
+    stolen_cpu_share: Value = NOT_SAMPLED  # of the machine's CPUs, taken by other guests of its host
+    cpu_pressure_share: Value = NOT_SAMPLED  # of the time, in which some task of the machine waited for a CPU,
+    io_pressure_share: Value = NOT_SAMPLED  # for a disk,
+    memory_pressure_share: Value = NOT_SAMPLED  # for memory
+    swapped_bytes_per_s: Value = NOT_SAMPLED  # in and out
     file_refaults_per_s: Value = (
-        _NOT_SAMPLED  # pages of files read again soon after they were dropped for want of memory
+        NOT_SAMPLED  # pages of files read again soon after they were dropped for want of memory
     )
 
 

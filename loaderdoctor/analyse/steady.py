@@ -10,7 +10,7 @@ from loaderdoctor.analyse import stats
 from loaderdoctor.analyse.exposure import DEVICE
 from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.loaders import TRAIN
-from loaderdoctor.analyse.signals import StepSignals
+from loaderdoctor.analyse.signals import WARM_UP, StepSignals
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from loaderdoctor.analyse.loaders import Loader
 
-WARM_UP, FIRST_OF_EPOCH, OTHER_LOOP = "warm-up", "first-of-epoch", "other-loop"
+FIRST_OF_EPOCH, OTHER_LOOP = "first-of-epoch", "other-loop"
 _NO_COPIES = Missing("no-device-clock", "Copies to the device are timed by its own clock, which was not available.")
 NO_STEPS = Missing("no-steady-steps", "No step after warm-up was free of epoch starts and evaluations.")
 

@@ -49,6 +49,13 @@ class Timeline:
         return (self.to_ns - self.from_ns) / 1e9
 
     @property
+    def taken_from(self) -> set[int]:
+        """The loaders of which the consumer took a batch, whether or not the step with it ended."""
+        calls = self.calls
+        mine = calls[(calls["thread"] == self.thread) & (calls["status"] == NEXT_BATCH)]
+        return set(mine["loader"].tolist())
+
+    @property
     def measured(self) -> pd.DataFrame:
         """The steps after warm-up."""
         return self.steps[self.steps["measured"]]

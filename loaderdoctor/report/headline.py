@@ -23,7 +23,7 @@ def headline(signals: Signals, diagnosis: Diagnosis, words: Words) -> str:
     if diagnosis.status == "healthy" and isinstance(signals.starved_share, Measured):
         return _healthy(signals, diagnosis, words)
     if diagnosis.status == "not-enough-data" and signals.loaders:
-        return words("headline.not-enough-data", steps=words.count("step", signals.steps.count))
+        return words("headline.not-enough-data", steps=words.count("step", signals.steps.after_warm_up))
     if not signals.loaders:
         return words("headline.no-loader")
     return words("headline.unknown", subject=subject(signals, words))

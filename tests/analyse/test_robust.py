@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from loaderdoctor.analyse import signals_of
+from loaderdoctor.causes import diagnose
 from loaderdoctor.probe.layout import KINDS
 from loaderdoctor.values import Missing
 
@@ -80,6 +81,14 @@ def test_a_script_that_fetches_in_a_thread_of_its_own_has_no_share_of_the_traini
     assert signals.starved_share.slug == "background-consumer"
     assert "background-consumer" in dict(signals.notes)
     assert signals.main.batches == 40
+
+
+def test_a_script_that_fails_in_its_first_step_has_a_loader_and_no_step():
+    run = builders.run_from("[wc!")
+    signals = signals_of(run)
+    assert (len(signals.loaders), signals.main.batches, signals.steps.after_warm_up) == (1, 0, 0)
+    assert isinstance(signals.starved_share, Missing)
+    assert diagnose(signals).status == "not-enough-data"
 
 
 def test_an_inference_script_is_measured_like_a_training():
