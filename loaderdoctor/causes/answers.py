@@ -105,9 +105,14 @@ def bound(saved: float, at_least: float = 0.0) -> Gain:
     return Gain(Interval(low, (low + high) / 2, high), "bound")
 
 
+def counted(workers: int) -> str:
+    """So many workers, in words."""
+    return "1 worker" if workers == 1 else f"{workers} workers"
+
+
 def predicted(gain: Gain, workers: int) -> Evidence:
     """What the replay says of so many workers."""
-    return Evidence(f"Replayed with {workers} workers", gain.speedup.best, "times as fast", WORTH.value)
+    return Evidence(f"Replayed with {counted(workers)}", gain.speedup.best, "times as fast", WORTH.value)
 
 
 def prescribe(workload: Workload | None, settings: Mapping[str, Any], advice: str, safety: str = SAFE) -> Prescription:

@@ -30,7 +30,9 @@ STARVING, HEALTHY, UNKNOWN, NOT_ENOUGH_DATA = "starving", "healthy", "unknown", 
 
 WAITING = Threshold(0.05, "share", "Below, no pipeline is worth changing, and two runs of one script differ as much.")
 FEWEST_STEPS = Threshold(20, "steps", "Fewer give no interval that a block of slow steps could not overturn.")
-TOO_WIDE = 2.0  # an interval from below half of the threshold to above twice of it says nothing about either side
+TOO_WIDE = (
+    2.0  # an interval that goes on past twice, or half, of the threshold on its other side says nothing of either
+)
 EDIT = 10  # settings: what no setting cures asks for an edit of the script, which is a larger change
 WHEN_HEALTHY = ("over-provisioned", "iterable-duplicates")  # gains of memory and of correctness, not of time
 ABSENT_BY_NATURE = (
@@ -66,19 +68,19 @@ def diagnose_with(causes: Sequence[Cause], signals: Signals) -> Diagnosis:
 
 def status_of(signals: Signals) -> tuple[str, str]:
     """Whether the run starves, and the reason where that cannot be said."""
-    steps = signals.steps.count + sum(n for why, n in signals.steps.excluded.items() if why != "warm-up")
-    share = signals.starved_share
+    steps, share = signals.steps.after_warm_up, signals.starved_share
     if signals.loaders and steps < FEWEST_STEPS.value:
         least = f"{FEWEST_STEPS.value:.0f}"
         return NOT_ENOUGH_DATA, f"Only {steps} steps were recorded after warm-up; a verdict needs {least}."
     if isinstance(share, Missing):
         return UNKNOWN, share.reason
-    if share.low < WAITING.value / TOO_WIDE and share.high > WAITING.value * TOO_WIDE:
+    starving = share.value >= WAITING.value
+    if share.low < WAITING.value / TOO_WIDE if starving else share.high > WAITING.value * TOO_WIDE:
         return UNKNOWN, (
             f"The share of waiting lies between {share.low:.1%} and {share.high:.1%}, which is below and above the "
             f"{WAITING.value:.0%} from which a run starves; more steps would tell."
         )
-    return (STARVING if share.value >= WAITING.value else HEALTHY), ""
+    return (STARVING if starving else HEALTHY), ""
 
 
 def _answers(cause: Cause, signals: Signals, status: str, reason: str) -> Iterable[Finding]:
@@ -88,12 +90,17 @@ def _answers(cause: Cause, signals: Signals, status: str, reason: str) -> Iterab
     if status == NOT_ENOUGH_DATA:
         return [Finding(cause.id, NO_DATA, loader=asked[0].id, site=asked[0].site, reasons=(reason,))]
     answers = [_answer(cause, signals, loader) for loader in asked]
+    if status == UNKNOWN:
+        return [_not_to_be_said(answer, reason) for answer in answers]
     if status == HEALTHY and not cause.is_limit and cause.id not in WHEN_HEALTHY:
         return [_nothing_to_gain(answer, signals) for answer in answers]
     return answers
 
 
 def _answer(cause: Cause, signals: Signals, loader: LoaderSignals) -> Finding:
+    if not loader.settings.torch_loader and "loader.workload" in cause.needs:
+        why = f"{loader.settings.loader_type} is not torch's DataLoader: its settings are its own."
+        return Finding(cause.id, NOT_APPLICABLE, loader=loader.id, site=loader.site, reasons=(why,))
     for need in cause.needs:
         value = _signal(need, signals, loader)
         if isinstance(value, Missing):
@@ -111,6 +118,13 @@ def _signal(need: str, signals: Signals, loader: LoaderSignals) -> object:
     owner, _, name = need.rpartition(".")
     value = getattr(loader if owner == "loader" else getattr(signals, owner) if owner else signals, name)
     return Missing("not-recorded", f"There is no record of {name.replace('_', ' ')}.") if value is None else value
+
+
+def _not_to_be_said(answer: Finding, reason: str) -> Finding:
+    """What a cause of waiting, or a limit, finds stands on the share of waiting: without it, it is no finding."""
+    if answer.status != FOUND:
+        return answer
+    return Finding(answer.cause, NO_DATA, loader=answer.loader, site=answer.site, reasons=(reason,))
 
 
 def _nothing_to_gain(answer: Finding, signals: Signals) -> Finding:

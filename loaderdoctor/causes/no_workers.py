@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from loaderdoctor import predict
 from loaderdoctor.causes.answers import (
     WORTH,
+    counted,
     found,
     not_applicable,
     number,
@@ -29,7 +30,7 @@ UNSHARDED = "The dataset is an IterableDataset: unless it shards by get_worker_i
 def check(signals: Signals, loader: LoaderSignals) -> Finding:
     """Found where workers, replayed, would hide what the main process does between the steps."""
     if loader.settings.num_workers > 0:
-        return not_applicable(ID, loader, f"The loader has {loader.settings.num_workers} workers.")
+        return not_applicable(ID, loader, f"The loader has {counted(loader.settings.num_workers)}.")
     workload = predict.workload_of(signals, loader)
     if (idle := waits_too_little(ID, loader)) or workload is None:
         return idle or not_applicable(ID, loader, "No batch of this loader was recorded.")
@@ -53,7 +54,7 @@ def check(signals: Signals, loader: LoaderSignals) -> Finding:
         prescription=prescribe(
             workload,
             settings,
-            f"Let {workers} worker processes make the batches while the training goes on."
+            f"Let {counted(workers)} make the batches while the training goes on."
             + (f" {UNSHARDED}" if iterable else ""),
             CHANGES_RESULTS if iterable else NEEDS_MEMORY,
         ),

@@ -40,8 +40,7 @@ def check(signals: Signals, loader: LoaderSignals) -> Finding:
         return ruled_out(ID, loader, pinned)
     evidence = (exposed, pinned, number(device.copy_bandwidth, "Speed of the copies"))
     share = share_of(device.copy_share)
-    workload = predict.workload_of(signals, loader)
-    if loader.settings.pin_memory or workload is None:
+    if loader.settings.pin_memory or not loader.settings.torch_loader:
         return found(
             ID,
             loader,
@@ -49,18 +48,21 @@ def check(signals: Signals, loader: LoaderSignals) -> Finding:
             step_share=share,
             gain=bound(known(device.copy_share)),
             prescription=prescribe(None, {}, _UNHELPED),
-            doubts=("pin_memory is on already, so something between the loader and the copy undoes it.",),
+            doubts=(_UNDONE if loader.settings.pin_memory else _FOREIGN,),
         )
     settings = {"pin_memory": True}
-    gain = simulated(signals, workload, settings)
-    if gain.speedup.best < WORTH.value:
+    workload = predict.workload_of(signals, loader)
+    gain = simulated(signals, workload, settings) if workload is not None else bound(known(device.copy_share))
+    if workload is not None and gain.speedup.best < WORTH.value:
         replayed = Evidence("Replayed with pinned memory", gain.speedup.best, "times as fast", WORTH.value)
         return ruled_out(ID, loader, replayed, exposed)
-    advice = "Pin the batches, and copy them with non_blocking=True, so that the host launches ahead meanwhile."
-    prescription = prescribe(workload, settings, advice, NEEDS_MEMORY)
+    prescription = prescribe(workload, settings, _PIN, NEEDS_MEMORY)
     return found(ID, loader, *evidence, step_share=share, gain=gain, prescription=prescription)
 
 
+_PIN = "Pin the batches, and copy them with non_blocking=True, so that the host launches ahead meanwhile."
+_UNDONE = "pin_memory is on already, so something between the loader and the copy undoes it."
+_FOREIGN = "The loader is not torch's DataLoader: where its batches lose or lack pinned memory was not recorded."
 _UNHELPED = (
     "Give a batch type of your own a pin_memory() method, and convert types on the device, after the copy: "
     "what .to() converts first is copied from ordinary memory."

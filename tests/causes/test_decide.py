@@ -20,8 +20,10 @@ STATUS = """
     4.0   5.0   5.9    200  ->  starving
    40.0  50.0  60.0    200  ->  starving
     2.4   5.0  10.1    200  ->  unknown
-    2.5   5.0  10.1    200  ->  starving
-    2.4   5.0  10.0    200  ->  starving
+    2.5   5.0  99.0    200  ->  starving
+    2.4   5.0  10.0    200  ->  unknown
+    2.4   4.9  10.0    200  ->  healthy
+    2.5   4.9  10.1    200  ->  unknown
     0.1   4.0  30.0    200  ->  unknown
       -     -     -    200  ->  unknown
    40.0  50.0  60.0     20  ->  starving
@@ -104,6 +106,24 @@ def test_a_healthy_run_rules_every_fault_out_with_its_share():
     assert verdict.findings[0].status == "ruled-out"
     assert verdict.findings[0].evidence[0].value == pytest.approx(0.01)
     assert verdict.findings[0].gain is None
+
+
+@pytest.mark.parametrize("share", [Missing("background-consumer", "Not known."), Measured(0.05, 0, 0.5, 9, "share")])
+def test_without_a_known_share_nothing_is_found_and_nothing_promised(share):
+    run = replace(run_with(50), starved_share=share)
+    verdict = diagnose_with([cause("a", low=1.5), cause("L", limit=True), cause("b")], run)
+    assert (verdict.status, verdict.cause, verdict.limit, verdict.combined_gain) == ("unknown", None, None, None)
+    assert {f.cause: f.status for f in verdict.findings} == {"a": "no-data", "L": "no-data", "b": "ruled-out"}
+    assert {f.reasons for f in verdict.findings if f.status == "no-data"} == {(verdict.reason,)}
+
+
+def test_a_loader_that_is_not_torchs_gets_no_advice_on_settings():
+    dali = replace(fed().settings, num_workers=0, torch_loader=False, loader_type="nvidia.dali.DALIGenericIterator")
+    for workload in (None, workers_busy(0).workload):
+        one = replace(workers_busy(0), settings=dali, workload=workload)
+        runs = [on_a_cpu(one), on_a_gpu(one, copy_share=0.4, pinned_share=0.0)]
+        for finding in (finding for run in runs for finding in diagnose(run).findings):
+            assert finding.prescription is None or not finding.prescription.settings, finding.cause
 
 
 def test_one_cause_that_fails_costs_only_its_own_answer():

@@ -57,7 +57,8 @@ def test_work_that_a_busy_device_hides_is_no_wait():
 
 
 def test_a_loader_with_workers_cannot_have_it():
-    assert answer("no-workers", on_a_cpu(workers_busy())).status == "not-applicable"
+    finding = answer("no-workers", on_a_cpu(workers_busy(1)))
+    assert (finding.status, finding.reasons) == ("not-applicable", ("The loader has 1 worker.",))
 
 
 def test_a_stream_must_be_split_first():

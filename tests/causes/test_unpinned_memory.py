@@ -51,6 +51,13 @@ def test_pinning_that_does_not_help_is_not_prescribed_again():
     assert "pin_memory()" in finding.prescription.advice
 
 
+def test_a_loader_that_cannot_be_replayed_is_bounded_by_its_copies():
+    run = unpinned()
+    finding = answer("unpinned-memory", replace(run, loaders=(replace(run.loaders[0], workload=None),)))
+    assert (finding.prescription.settings, finding.gain.basis) == ({"pin_memory": True}, "bound")
+    assert not any("already" in reason for reason in finding.reasons)
+
+
 def test_memory_that_host_and_device_share_cannot_be_pinned():
     run = replace(unpinned(), device=gpu(kind="mps", copy_share=exact(0.5), pinned_share=exact(0.0)))
     assert answer("unpinned-memory", run).status == "not-applicable"
