@@ -78,7 +78,7 @@ def gain(finding: Finding | None, diagnosis: Diagnosis, words: Words) -> Gain:
         sentences.append(words("gain.memory", size=figures.size(-memory)))
     if finding.gain is None:
         return Gain(title, None, (*sentences, words("gain.unknown")))
-    if finding.gain.speedup.low == finding.gain.speedup.high == 1:
+    if keeps_speed(finding):
         return Gain(title, None, (*sentences, words("gain.same-speed")))
     if diagnosis.combined_gain is not None and sum(other.status == "found" for other in diagnosis.findings) > 1:
         together = diagnosis.combined_gain.speedup
@@ -87,6 +87,21 @@ def gain(finding: Finding | None, diagnosis: Diagnosis, words: Words) -> Gain:
     else:
         sentences.append(words("gain.not-additive"))
     return Gain(title, interval_chart(finding.gain.speedup, finding.gain.basis, words), tuple(sentences))
+
+
+def keeps_speed(finding: Finding) -> bool:
+    """Whether a finding is about something else than speed."""
+    return finding.gain is not None and finding.gain.speedup.low == finding.gain.speedup.high == 1
+
+
+def gain_in_words(finding: Finding, words: Words) -> str | None:
+    """The gain in a line; None where it is not known."""
+    if finding.gain is None:
+        return None
+    if keeps_speed(finding):
+        return words("gain.same-speed")
+    speedup = finding.gain.speedup
+    return words(f"gain.{finding.gain.basis}", best=figures.times(speedup.best), range=figures.times_range(speedup))
 
 
 def lead(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import FOUND, NO_DATA
 from loaderdoctor.report import figures
-from loaderdoctor.report.advice import fix
+from loaderdoctor.report.advice import fix, gain_in_words
 from loaderdoctor.report.headline import cause_in_words, first_finding, loader_of
 from loaderdoctor.report.model import Column, FindingBlock, Listing, Table
 from loaderdoctor.report.page_one import MOST_RULED_OUT, evidence_text, ruled_out_entries, settings_in_words
@@ -50,9 +50,8 @@ def _finding_facts(finding: Finding, words: Words) -> Iterator[str]:
         yield words("finding.loader", loader=finding.loader)
     if finding.step_share is not None:
         yield words("finding.share", range=figures.share_range(finding.step_share))
-    if finding.gain is not None:
-        numbers = {"best": figures.times(finding.gain.speedup.best), "range": figures.times_range(finding.gain.speedup)}
-        yield words(f"gain.{finding.gain.basis}", **numbers)
+    if text := gain_in_words(finding, words):
+        yield text
     yield words("finding.confidence", confidence=words(f"confidence.{finding.confidence}"))
 
 

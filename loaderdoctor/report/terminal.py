@@ -6,8 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loaderdoctor.report import figures
-from loaderdoctor.report.advice import PATCH_FILE, words_after_profile
+from loaderdoctor.report.advice import PATCH_FILE, gain_in_words, words_after_profile
 from loaderdoctor.report.headline import first_finding, headline
 from loaderdoctor.report.prescribe import as_arguments, site_of
 from loaderdoctor.report.privacy import clean, code_path
@@ -56,13 +55,8 @@ def lines(run: Run, signals: Signals, diagnosis: Diagnosis, written: Written) ->
 
 
 def _gain(finding: Finding | None, words: Words) -> str:
-    if finding is None or finding.gain is None:
-        return words("terminal.no-gain")
-    numbers = {
-        "best": figures.times(finding.gain.speedup.best),
-        "range": figures.times_range(finding.gain.speedup),
-    }
-    return words("terminal.gain", text=words(f"gain.{finding.gain.basis}", **numbers))
+    text = gain_in_words(finding, words) if finding is not None else None
+    return words("terminal.gain", text=text) if text else words("terminal.no-gain")
 
 
 def _fix(run: Run, signals: Signals, finding: Finding) -> str:

@@ -47,6 +47,12 @@ def test_headlines(name, headline):
     assert seen(name).headline == headline
 
 
+def test_the_headline_counts_the_steps_that_the_verdict_counts():
+    sample = SAMPLES["not_enough_data"]()
+    steps = replace(sample.signals.steps, count=7, excluded={"warm-up": 3, "first-of-epoch": 4})
+    assert "11 steps after warm-up" in view(*sample._replace(signals=replace(sample.signals, steps=steps))).headline
+
+
 def test_a_gpu_without_its_clock_is_not_claimed_to_wait():
     sample = SAMPLES["starving"]()
     on_host = sample._replace(signals=replace(sample.signals, clock="host"))
@@ -74,7 +80,7 @@ def test_the_lead_says_what_to_do_and_what_happens_then():
         "The run then goes 2.3× as fast (1.9–2.5×), by simulation of the recorded batches."
     )
     assert seen("advice_only").lead == (
-        "Keep the loss on the device: call loss.item() only when you print. The run then goes at most 1.22× as fast (1.00–1.4×)."
+        "Keep the loss on the device: call loss.item() only when you print. The run then goes 1.00–1.4× as fast, by bounds of what was measured."
     )
 
 
