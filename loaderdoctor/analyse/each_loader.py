@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from loaderdoctor.analyse.around import WorkerSample
     from loaderdoctor.analyse.loaders import Loader
     from loaderdoctor.analyse.ranks import Rank, WorkerLife
     from loaderdoctor.analyse.timeline import Timeline
@@ -43,6 +44,7 @@ class Recorded:
     stacks: pd.DataFrame
     roles: Mapping[int, str]
     cores: float
+    worker_samples: Mapping[int, WorkerSample]  # what the parent saw of worker processes, by process id
 
 
 def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
@@ -93,7 +95,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
         if with_workers
         else NO_WORKERS,
         worker_busy_share=share(wall["busy_ns"], wall["worker_wall_ns"], NOT_RECORDED) if with_workers else NO_WORKERS,
-        workers=workers_of(late, lives),
+        workers=workers_of(late, lives, recorded.worker_samples),
         stages=stages.stages_of(late, named, in_workers=with_workers),
         hot_functions=stages.hot_functions(recorded.stacks[recorded.stacks["loader"].isin(loader.numbers)]),
         workload=workload_of(

@@ -8,15 +8,16 @@ import numpy as np
 
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.shares import share
-from loaderdoctor.analyse.signals import WorkerSignals
+from loaderdoctor.analyse.signals import NOT_SAMPLED, WorkerSignals
 from loaderdoctor.probe.layout import UNKNOWN
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
+    from loaderdoctor.analyse.around import WorkerSample
     from loaderdoctor.analyse.ranks import WorkerLife
 
 _IDLE = Missing("no-worker-records", "This worker recorded no batch after warm-up.")
@@ -29,20 +30,25 @@ def with_wall(made: pd.DataFrame) -> pd.DataFrame:
     return known.assign(busy_ns=busy_ns, worker_wall_ns=busy_ns + known["idle_ns"])
 
 
-def workers_of(made: pd.DataFrame, lives: Sequence[WorkerLife]) -> tuple[WorkerSignals, ...]:
+def workers_of(
+    made: pd.DataFrame, lives: Sequence[WorkerLife], samples: Mapping[int, WorkerSample]
+) -> tuple[WorkerSignals, ...]:
     """A row a worker index; the processes that took its place in later epochs are counted with it, the last one named.
 
-    `made` are the loader's batches after warm-up.
+    `made` are the loader's batches after warm-up, `samples` what the parent saw of worker processes, by process id.
     """
     busy = with_wall(made)
     return tuple(
-        _worker(index, [life for life in lives if life.index == index], busy[busy["worker"] == index])
+        _worker(index, [life for life in lives if life.index == index], busy[busy["worker"] == index], samples)
         for index in sorted({life.index for life in lives})
     )
 
 
-def _worker(index: int, lives: Sequence[WorkerLife], made: pd.DataFrame) -> WorkerSignals:
+def _worker(
+    index: int, lives: Sequence[WorkerLife], made: pd.DataFrame, samples: Mapping[int, WorkerSample]
+) -> WorkerSignals:
     wall_ns = made["worker_wall_ns"]
+    sampled = samples.get(lives[-1].pid)
     return WorkerSignals(
         index=index,
         pid=lives[-1].pid,
@@ -53,7 +59,9 @@ def _worker(index: int, lives: Sequence[WorkerLife], made: pd.DataFrame) -> Work
         network_wait_share=share(made["blocked_ns"], wall_ns, _IDLE),
         run_queue_share=share(made["run_queue_ns"], wall_ns, _IDLE),
         start_s=_start_s(lives),
-        rss_bytes=_peak(made["rss_bytes"]),
+        rss_bytes=_resident(made["rss_bytes"], sampled),
+        private_growth_bytes=NOT_SAMPLED if sampled is None else sampled.private_growth_bytes,
+        threads=NOT_SAMPLED if sampled is None else sampled.threads,
     )
 
 
@@ -84,8 +92,11 @@ def private_bytes(lives: Sequence[WorkerLife]) -> int | None:
     return int(np.median(known)) if known else None
 
 
-def _peak(rss_bytes: pd.Series[float]) -> Value:
+def _resident(rss_bytes: pd.Series[float], sampled: WorkerSample | None) -> Value:
+    """The peak that the worker itself noted every few batches, or what the parent saw."""
     known = rss_bytes.dropna()
-    if len(known) == 0:
-        return Missing("no-worker-memory", "The memory of this worker was not recorded.")
-    return Measured(float(known.max()), float(known.min()), float(known.max()), len(known), "bytes")
+    if len(known):
+        return Measured(float(known.max()), float(known.min()), float(known.max()), len(known), "bytes")
+    if sampled is not None and isinstance(sampled.rss_bytes, Measured):
+        return sampled.rss_bytes
+    return Missing("no-worker-memory", "The memory of this worker was not recorded.")

@@ -141,6 +141,8 @@ def _worker(worker: WorkerSignals) -> dict[str, Any]:
         "run_queue_share": worker.run_queue_share,
         "start_s": worker.start_s,
         "rss_bytes": worker.rss_bytes,
+        "private_growth_bytes": worker.private_growth_bytes,
+        "threads": worker.threads,
     }
     values = {name: value_or_none(value) for name, value in measured.items()}
     return {"index": worker.index, "pid": worker.pid, "batches": worker.batches, **values}
