@@ -90,7 +90,7 @@ def _answers(cause: Cause, signals: Signals, status: str, reason: str) -> Iterab
     if status == NOT_ENOUGH_DATA:
         return [Finding(cause.id, NO_DATA, loader=asked[0].id, site=asked[0].site, reasons=(reason,))]
     answers = [_answer(cause, signals, loader) for loader in asked]
-    if status == UNKNOWN:
+    if status == UNKNOWN and cause.id not in WHEN_HEALTHY:
         return [_not_to_be_said(answer, reason) for answer in answers]
     if status == HEALTHY and not cause.is_limit and cause.id not in WHEN_HEALTHY:
         return [_nothing_to_gain(answer, signals) for answer in answers]

@@ -112,6 +112,8 @@ def test_a_healthy_run_rules_every_fault_out_with_its_share():
 def test_without_a_known_share_nothing_is_found_and_nothing_promised(share):
     run = replace(run_with(50), starved_share=share)
     verdict = diagnose_with([cause("a", low=1.5), cause("L", limit=True), cause("b")], run)
+    faulty = diagnose_with([cause("iterable-duplicates", low=1.0)], run)
+    assert (faulty.cause, faulty.findings[0].status) == (None, "found"), "a fault of the data is one at any speed"
     assert (verdict.status, verdict.cause, verdict.limit, verdict.combined_gain) == ("unknown", None, None, None)
     assert {f.cause: f.status for f in verdict.findings} == {"a": "no-data", "L": "no-data", "b": "ruled-out"}
     assert {f.reasons for f in verdict.findings if f.status == "no-data"} == {(verdict.reason,)}
