@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     Window = tuple[int, int]  # ns of the parent's clock
 
 NANOSECONDS = 1e-9
-Z_95 = 1.96
 
 
 class Change(NamedTuple):
@@ -86,12 +85,7 @@ def proportion(count: float, total: float, why_missing: Missing) -> Value:
     """Share of `total` observations that were so, with its Wilson interval; Missing without observations."""
     if total <= 0:
         return why_missing
-    share, spread = count / total, Z_95**2 / total
-    centre = (share + spread / 2) / (1 + spread)
-    half = Z_95 * math.sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
-    return Measured(
-        share, max(min(centre - half, share), 0.0), min(max(centre + half, share), 1.0), int(total), "share"
-    )
+    return stats.proportion(count / total, total)
 
 
 def key(name: str) -> Callable[[Row], float | None]:

@@ -117,18 +117,10 @@ def hot_functions(found: pd.DataFrame) -> tuple[HotFunction, ...]:
     functions = by_line.groupby(["function", "file"], sort=False).agg(line=("line", "first"), cpu_ns=("cpu_ns", "sum"))
     hottest = functions.sort_values("cpu_ns", ascending=False, kind="stable").head(MOST_HOT)
     return tuple(
-        HotFunction(function, file, int(row.line), _proportion(row.cpu_ns / whole_ns, samples))
+        HotFunction(function, file, int(row.line), stats.proportion(row.cpu_ns / whole_ns, samples))
         for (function, file), row in zip(hottest.index, hottest.itertuples(), strict=True)
         if row.cpu_ns >= LEAST_HOT_SHARE * whole_ns
     )
-
-
-def _proportion(share: float, n: int) -> Measured:
-    """A share that n samples show, with Wilson's interval."""
-    z2 = 1.96**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = (z2 * (share * (1 - share) / n + z2 / (4 * n * n))) ** 0.5 / (1 + z2 / n)
-    return Measured(share, max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half)), n, "share")
 
 
 def _innermost(text: str) -> tuple[str, str, int] | None:

@@ -21,7 +21,7 @@ RESAMPLES = 400  # the ends of a 95 % interval are then stable to a tenth of its
 SEED = 0  # equal runs give equal reports
 MOST_ROWS = 2000  # longer series are added up in stretches first: a bootstrap over more tells nothing new
 LEAST_BLOCKS = 8  # with fewer, a bootstrap cannot tell how much blocks differ
-_Z95 = 1.96
+Z_95 = 1.96
 _ROUNDING = 1e-20  # of the sum of squares: below it, a series differs only by how its values were rounded
 
 
@@ -57,9 +57,17 @@ def median(values: npt.ArrayLike, unit: str) -> Measured:
     series = np.asarray(values, dtype=np.float64)
     n = len(series)
     independent = max(1.0, n / block_length(series - np.median(series)))
-    half = _Z95 * 0.5 / independent**0.5
+    half = Z_95 * 0.5 / independent**0.5
     low, high = np.quantile(series, [max(0.0, 0.5 - half), min(1.0, 0.5 + half)])
     return Measured(float(np.median(series)), float(low), float(high), n, unit)
+
+
+def proportion(share: float, n: float) -> Measured:
+    """A share of n > 0 observations with its Wilson interval."""
+    spread = Z_95**2 / n
+    centre = (share + spread / 2) / (1 + spread)
+    half = Z_95 * (share * (1 - share) / n + spread / (4 * n)) ** 0.5 / (1 + spread)
+    return Measured(share, max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half)), int(n), "share")
 
 
 def block_length(residuals: Series) -> int:
