@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from typing import TYPE_CHECKING
 
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
@@ -40,8 +40,11 @@ def read_meta(run_dir: Path) -> RunMeta:
     if raw.get("schema") != SCHEMA:
         sentence = f"{path} has schema {raw.get('schema')!r}; this loaderdoctor reads {SCHEMA!r}. Update loaderdoctor."
         raise LoaderDoctorError("run-too-new", sentence, ExitCode.NO_REPORT)
-    known = {field.name for field in fields(RunMeta)}
+    known = {field.name: field.default is MISSING and field.default_factory is MISSING for field in fields(RunMeta)}
     values = {key: value for key, value in raw.items() if key in known}
-    values["command"] = tuple(values.get("command", ()))
+    if lacking := [name for name, needed in known.items() if needed and name not in values]:
+        sentence = f"{path} is not the {META_FILE} of a run: it lacks {', '.join(lacking)}."
+        raise LoaderDoctorError("not-a-run", sentence)
+    values["command"] = tuple(values["command"])
     values["notes"] = tuple(values.get("notes", ()))
     return RunMeta(**values)

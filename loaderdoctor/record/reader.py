@@ -116,4 +116,4 @@ def _read_sources(path: Path) -> dict[str, str]:
         sources = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(name): str(text) for name, text in sources.items()}
+    return {str(name): str(text) for name, text in sources.items()} if isinstance(sources, dict) else {}

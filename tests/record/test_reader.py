@@ -85,6 +85,7 @@ def test_a_newer_schema_is_refused(on_disk):
         ("", "not-a-run"),
         ("{", "not-a-run"),
         ("[]", "not-a-run"),
+        ('{"schema": "loaderdoctor.run/1", "id": "1"}', "not-a-run"),
         ('{"schema": "loaderdoctor.run/2"}', "run-too-new"),
     ],
 )
@@ -131,6 +132,12 @@ def test_samples_are_read_up_to_the_last_whole_line(on_disk):
 def test_sources_are_read(on_disk):
     (on_disk / "sources.json").write_text(json.dumps({"/a/train.py": "import torch\n"}))
     assert record.read(on_disk).sources == {"/a/train.py": "import torch\n"}
+
+
+@pytest.mark.parametrize("content", ["[]", "{", "null"])
+def test_sources_that_cannot_be_read_are_none(on_disk, content):
+    (on_disk / "sources.json").write_text(content)
+    assert record.read(on_disk).sources == {}
 
 
 def test_run_json_is_replaced_whole(tmp_path):
