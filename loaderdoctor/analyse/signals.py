@@ -131,6 +131,7 @@ class Workload:
     device_s: tuple[float, ...] = ()
     host_s: tuple[float, ...] = ()
     run_ahead_steps: int | None = None  # steps the host may be ahead of the device; 0: it waits after each, None: free
+    neighbour_cores: float = 0.0  # of `cores`, what other jobs kept busy; predict fills it in
 
 
 @dataclass(frozen=True)

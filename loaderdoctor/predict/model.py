@@ -2,8 +2,8 @@
 
 Indices are dealt to the workers in turn, `prefetch` batches a worker ahead of what was delivered; a worker makes its
 batches one after the other; the consumer takes them in order, works, and asks again.  Making and using a batch have a
-part that holds a core and a part that reads a disk, and both stretch when more processes want them than there are; the
-rest (network, sleep, locks) passes as it would alone.  A device, where there is one, works behind the host.
+part that holds a core and a part that reads a disk, and both stretch when more processes want them than there are, those
+of other jobs among them; the rest (network, sleep, locks) passes as it would alone.  A device, where there is one, works behind the host.
 
     worker 0  [batch 0 ][batch 2 ]    [batch 4 ]
     worker 1  [batch 1    ][batch 3 ][batch 5   ]
@@ -92,6 +92,7 @@ class _Cpu:
     """Sets the speed of everything that runs, and remembers what the consumer lost by it."""
 
     cores: float
+    neighbours: float = 0.0
     waited_s: float = 0.0
     cpu_s: float = 0.0
 
@@ -99,7 +100,7 @@ class _Cpu:
         """Speeds at which nobody uses more than there is: a part that is n times oversubscribed takes n times as long."""
         demand = sum(process.task.cpu_share for process in workers)
         own = consumer.task.cpu_share if consumer else 0.0
-        cpu = 1.0 if demand + own <= self.cores else stretch(demand, len(workers), own, self.cores)
+        cpu = stretch(demand, len(workers), own, self.neighbours, self.cores)
         disk = max(1.0, sum(process.task.disk_share for process in workers) / DISK_STREAMS)
         for process in workers:
             process.speed = 1 / (1 + process.task.cpu_share * (cpu - 1) + process.task.disk_share * (disk - 1))
@@ -113,28 +114,29 @@ class _Cpu:
             self.waited_s += passed_s * (1 - consumer.speed)
 
 
-def stretch(demand: float, workers: int, own: float, cores: float) -> float:
-    """How much longer CPU work takes when `workers` want `demand` cores together, and the consumer wants `own`.
+def stretch(demand: float, workers: int, own: float, neighbours: float, cores: float) -> float:
+    """How much longer CPU work takes when `workers` want `demand` cores, the consumer `own`, and other jobs `neighbours`.
 
-    The smallest s >= 1 at which they use `cores`: a process that holds a core for a share f of its time uses
+    The smallest s >= 1 at which all of them use `cores`: a process that holds a core for a share f of its time uses
     f / (1 - f + f s) of one.  Newton's steps from below stay below, because that use is convex in s.
     """
+    wanted = demand + own + neighbours
+    if wanted <= cores:
+        return 1.0
     share = demand / workers if workers else 0.0
     alone = min(1.0, own)
-    s = max(1.0, (demand + own) / cores)
+    s = wanted / cores
     for _ in range(4):
         slowed, slowed_own = 1 - share + share * s, 1 - alone + alone * s
-        use = demand / slowed + own / slowed_own
-        slope = demand * share / slowed**2 + own * alone / slowed_own**2
-        if slope == 0:
-            return s
+        use = demand / slowed + own / slowed_own + neighbours / s
+        slope = demand * share / slowed**2 + own * alone / slowed_own**2 + neighbours / s**2
         s += (use - cores) / slope
     return s
 
 
 def run(plan: Plan) -> Outcome:
     """Replays the plan from the first iter() to the end of the last step."""
-    cpu, consumer = _Cpu(plan.cores), _Consumer(plan)
+    cpu, consumer = _Cpu(plan.cores, plan.neighbours), _Consumer(plan)
     for epoch, gap_s in zip(plan.epochs, plan.gap_s, strict=True):
         if plan.workers:
             _epoch_of_workers(plan, epoch, gap_s, consumer, cpu)

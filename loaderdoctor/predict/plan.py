@@ -35,6 +35,7 @@ class Plan:
     workers: int
     prefetch: int
     cores: float
+    neighbours: float  # cores that other jobs want all the time
     making: list[Task]  # in a worker, or in the consumer when there are none
     using: list[Task]  # the consumer's own work on the batch, receiving it included
     receive_s: list[float]  # the first part of `using`, during which the batch is still on its way
@@ -65,6 +66,7 @@ def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None 
         workers=knobs.workers,
         prefetch=knobs.prefetch,
         cores=max(min(workload.cores, 1.0), workload.cores * FULL_MACHINE),
+        neighbours=workload.neighbour_cores,
         making=[_making(batch, sent_s) for batch, (sent_s, _) in zip(batches, hand_overs, strict=True)],
         using=[
             _using(host_s[one.index], workload.compute_cpu_share, received_s)

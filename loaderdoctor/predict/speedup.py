@@ -29,6 +29,7 @@ RESAMPLES = 200  # enough for a 95 % interval that is stable to a percent
 BLOCKS = 20  # a block is long against the queues of a loader, so that neighbouring steps stay together
 WITHIN = 0.02  # of the best time: a worker that gains less than the noise of two runs is not worth its memory
 HEADROOM = 1.15  # the next run may have a slower cache or network: a count that holds by a hair today starves then
+FELT_CORES = 0.1  # of neighbours; from there on the interval reaches to what the change gains without them
 MOST_WORKERS = 32  # beyond it, work that only waits should be made asynchronous rather than spread over processes
 
 
@@ -55,7 +56,7 @@ def recorded_s(workload: Workload) -> float:
 def fewest_workers(workload: Workload, cap: int = MOST_WORKERS, also: Mapping[str, Any] | None = None) -> int:
     """The smallest num_workers from 1 to `cap` that is within 2 % of the best of them, if batches took 15 % longer.
 
-    `also` are settings that go with it.
+    `also` are settings that go with it.  Other jobs are left out: more workers would only take cores away from them.
     """
     slower = _slower(workload)
     counts = range(1, _last_useful(slower, cap) + 1)
@@ -75,7 +76,7 @@ def _slower(workload: Workload) -> Workload:
         )
         for batch in workload.batches
     )
-    return replace(workload, batches=batches)
+    return replace(workload, batches=batches, neighbour_cores=0.0)
 
 
 def _last_useful(workload: Workload, cap: int) -> int:
@@ -116,10 +117,15 @@ def _speedup(workload: Workload, settings: tuple[tuple[str, Any], ...], other_s:
         return (loader_s + other_s) / (loader_s * ratio + other_s)
 
     best = whole(_ratio(now, _replay(workload, settings, copies.best)))
-    low, high = (
-        whole(_ratio(now, _replay(workload, settings, seconds))) if seconds != copies.best else best
-        for seconds in (copies.high, copies.low)
-    )
+    others = [
+        whole(_ratio(now, _replay(workload, settings, seconds)))
+        for seconds in (copies.low, copies.high)
+        if seconds != copies.best
+    ]
+    if workload.neighbour_cores >= FELT_CORES:
+        alone = replace(workload, neighbour_cores=0.0)
+        others.append(whole(_ratio(_replay(alone, (), None), _replay(alone, settings, copies.best))))
+    low, high = min([best, *others]), max([best, *others])
     spread = _spread(now, _replay(workload, settings, copies.best)) * loader_s / (loader_s + other_s)
     mismatch = CLOSE * abs(log(now.total_s / loader_s))
     error = hypot(NOISE, (MODEL_ERROR + mismatch) * abs(log(best)), spread)

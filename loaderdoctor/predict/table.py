@@ -19,21 +19,20 @@ PAST_KNEE = 2  # rows beyond it, to show that nothing more is to be had
 LEAST_ROWS = 4  # workers, so that short tables too show how the time falls
 MOST = 0.5  # batches take one way to the device: pinned and blocking shares are near 0 or near 1
 PREFETCH_FACTORS = (1, 2, 4, 8)
-LEAST_OF_CORES = 0.5  # neighbours take what this job leaves; the scheduler gives a job that asks its fair part back
 
 
 def workload_of(signals: Signals, loader: LoaderSignals) -> Workload | None:
     """The loader's workload as a replay needs it; None where it was not recorded.
 
-    The cores are those that one rank of this job can count on.  What the copies say about the host is told apart from
+    The cores are one rank's part of the job's, those that other jobs kept busy told apart.  What the copies say about the host is told apart from
     the host's own work, and the size of a batch is taken from them where no worker sent one.
     """
     workload = loader.workload
     if workload is None or not workload.batches:
         return None
     busy, copied = signals.machine.neighbour_allowed_cpu_share, signals.device.copy_bytes_per_step
-    free = max(LEAST_OF_CORES, 1 - busy.value) if isinstance(busy, Measured) else 1.0
-    workload = replace(workload, cores=workload.cores * free / max(1, signals.ranks))
+    cores = workload.cores / max(1, signals.ranks)
+    workload = replace(workload, cores=cores, neighbour_cores=cores * busy.value if isinstance(busy, Measured) else 0.0)
     if workload.batch_bytes is None and isinstance(copied, Measured):
         workload = replace(workload, batch_bytes=round(copied.value))
     if workload.device_s and workload.run_ahead_steps is None and _held_by_copies(signals.device):

@@ -132,12 +132,24 @@ def test_another_worker_never_makes_equal_waiting_batches_slower(making, using, 
     assert more <= fewer + gap_s + 1e-6
 
 
-@given(demand=st.floats(0.1, 16), workers=st.integers(1, 16), own=st.floats(0, 1), cores=st.floats(1, 8))
-def test_cores_are_used_up_and_not_more(demand, workers, own, cores):
-    share, demand = min(1.0, demand / workers), min(demand, workers)
-    if demand + own <= cores:
-        return
-    s = stretch(demand, workers, own, cores)
-    used = workers * share / (1 - share + share * s) + (own / (1 - own + own * s))
+@given(
+    demand=st.floats(0.1, 16),
+    workers=st.integers(1, 16),
+    own=st.floats(0, 1),
+    neighbours=st.floats(0, 8),
+    cores=st.floats(1, 8),
+)
+def test_cores_are_used_up_and_not_more(demand, workers, own, neighbours, cores):
+    demand = min(demand, workers)
+    share = demand / workers
+    s = stretch(demand, workers, own, neighbours, cores)
+    used = demand / (1 - share + share * s) + own / (1 - own + own * s) + neighbours / s
     assert s >= 1
-    assert used == pytest.approx(cores, rel=0.02)
+    assert used == pytest.approx(min(cores, demand + own + neighbours), rel=0.02)
+
+
+def test_other_jobs_take_their_part_and_no_more():
+    # Two workers and the training want three cores of the two; a neighbour wants a fourth.
+    busy = constant(workers=2, cpu_s=0.02, compute_s=0.01, cores=2.0, batches=200)
+    alone, beside = (run(plan(replace(busy, neighbour_cores=cores), {})).total_s for cores in (0.0, 1.0))
+    assert 1.1 * alone < beside < 2 * alone

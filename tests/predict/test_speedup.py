@@ -46,6 +46,17 @@ def test_a_replay_that_misses_the_run_itself_is_trusted_less():
     assert width(speedup(odd, {"num_workers": 4})) > width(speedup(starving(), {"num_workers": 4}))
 
 
+def test_with_busy_neighbours_the_interval_reaches_to_a_run_without_them():
+    plain = constant(cpu_s=0.03, compute_s=0.03, wait_s=0.03, cores=2.0, batches=200)
+    beside, alone = (speedup(replace(plain, neighbour_cores=cores), {"num_workers": 2}) for cores in (1.0, 0.0))
+    assert beside.best < alone.best < beside.high
+
+
+def test_neighbours_do_not_raise_the_number_of_workers():
+    plain = constant(cpu_s=0.03, compute_s=0.03, cores=2.0, batches=200)
+    assert fewest_workers(replace(plain, neighbour_cores=1.5)) == fewest_workers(plain)
+
+
 def test_uneven_runs_are_trusted_less():
     making = [0.002] * 150 + [0.114] * 50
     uneven = replace(with_blocked(starving(), making), waits_s=tuple(making))

@@ -52,11 +52,13 @@ def test_each_loader_has_rows_and_one_without_a_record_has_none():
 
 
 @pytest.mark.parametrize(
-    ("ranks", "neighbours", "cores"), [(1, 0.0, 8.0), (4, 0.0, 2.0), (1, 0.25, 6.0), (2, 0.9, 2.0)]
+    ("ranks", "busy", "cores", "neighbours"),
+    [(1, 0.0, 8.0, 0.0), (4, 0.0, 2.0, 0.0), (1, 0.25, 8.0, 2.0), (2, 0.5, 4.0, 2.0)],
 )
-def test_a_rank_counts_on_its_part_of_the_free_cores(ranks, neighbours, cores):
-    run = signals(ranks=ranks, machine=machine(neighbour_allowed_cpu_share=exact(neighbours)))
-    assert workload_of(run, run.loaders[0]).cores == cores
+def test_a_rank_has_its_part_of_the_cores_and_of_what_others_take(ranks, busy, cores, neighbours):
+    run = signals(ranks=ranks, machine=machine(neighbour_allowed_cpu_share=exact(busy)))
+    replayed = workload_of(run, run.loaders[0])
+    assert (replayed.cores, replayed.neighbour_cores) == (cores, neighbours)
 
 
 @pytest.mark.parametrize(
