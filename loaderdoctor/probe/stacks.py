@@ -49,11 +49,11 @@ class Sampler:
         self.remaining_s = INTERVAL_S
 
     def install(self) -> bool:
-        """Take SIGPROF where nobody has it; only the main thread may."""
+        """Take SIGPROF where nobody has it; only the main thread may, whose stack and CPU time a handler sees."""
+        if not _is_main_thread() or not hasattr(signal, "setitimer"):
+            return False
         if self.installed:
             return signal.getsignal(signal.SIGPROF) == self.on_signal
-        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-            return False
         if signal.getsignal(signal.SIGPROF) is not signal.SIG_DFL or signal.getitimer(signal.ITIMER_PROF)[0]:
             return False
         signal.signal(signal.SIGPROF, self.on_signal)
@@ -127,8 +127,13 @@ def fetch_began() -> None:
 
 def fetch_ended(writer: Writer) -> None:
     """It has been made."""
-    sampler.disarm()
-    sampler.flush_if_due(writer, -1)
+    if _is_main_thread():  # else the timer is not this fetch's to stop
+        sampler.disarm()
+        sampler.flush_if_due(writer, -1)
+
+
+def _is_main_thread() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
 
 
 def _stack_of(frame: FrameType | None) -> Stack:

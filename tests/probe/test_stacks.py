@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import threading
 import time
 from collections import Counter
 
@@ -92,6 +93,27 @@ def test_a_script_that_takes_sigprof_later_keeps_its_timer(recorder):
     stacks.fetch_began()
     stacks.fetch_ended(recorder)
     assert signal.getitimer(signal.ITIMER_PROF)[1] == 5.0
+
+
+def test_other_threads_leave_the_timer_to_the_main_one(recorder):
+    def batch_of_another_thread():
+        stacks.fetch_began()
+        python_code(5)
+        stacks.fetch_ended(recorder)
+        seen.append(signal.getitimer(signal.ITIMER_PROF)[1] > 0)
+
+    seen = []
+    stacks.fetch_began()
+    in_a_thread(batch_of_another_thread)  # while a batch of the main thread is being made
+    stacks.fetch_ended(recorder)
+    in_a_thread(batch_of_another_thread)  # and while there is none
+    assert seen == [True, False]
+
+
+def in_a_thread(work):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
 
 
 def test_our_own_wrappers_are_not_in_the_stacks():
