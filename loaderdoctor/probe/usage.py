@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from _thread import _local
+from contextlib import suppress
 from time import thread_time_ns
 
 from .descriptors import open_aside
@@ -45,7 +46,8 @@ class _OpenFile:
 
     def __del__(self) -> None:
         if self.descriptor >= 0:
-            os.close(self.descriptor)
+            with suppress(OSError):  # the script has closed it, as daemons close all
+                os.close(self.descriptor)
 
 
 class _Files:

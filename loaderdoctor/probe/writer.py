@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from contextlib import suppress
 from itertools import count
 from time import perf_counter_ns, time_ns
 
@@ -93,7 +94,8 @@ class Writer:
         self._closed = True
         descriptor = self._descriptors.pop(os.getpid(), None)
         if descriptor is not None and descriptor >= 0:
-            os.close(descriptor)
+            with suppress(OSError):  # the script has closed it
+                os.close(descriptor)
 
     def _append(self, record: bytes) -> None:
         descriptor = self._descriptors.get(os.getpid())
@@ -135,15 +137,25 @@ class Writer:
             return -1
         path = os.path.join(self.directory, f"{ROLE_NAMES[self.role]}-{pid}-{time_ns()}.bin")
         try:
-            descriptor = open_aside(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            descriptor = self._new_file(path, pid)
         except OSError:
             return self._descriptors.setdefault(pid, -1)
-        os.write(descriptor, self._header(pid))
         ours = self._descriptors.setdefault(pid, descriptor)
         if ours != descriptor:  # another thread was first: no lock, so the second file goes away again
             os.close(descriptor)
             os.unlink(path)
         return ours
+
+    def _new_file(self, path: str, pid: int) -> int:
+        """A file with its header; none at all where the disk has no room for that.  Raises OSError."""
+        descriptor = open_aside(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        try:
+            os.write(descriptor, self._header(pid))
+        except OSError:
+            os.close(descriptor)
+            os.unlink(path)
+            raise
+        return descriptor
 
     def _header(self, pid: int) -> bytes:
         rank, local_rank, world_size = (_environment_int(name) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from probing import main_of, read
@@ -91,6 +93,32 @@ def test_a_folder_that_is_not_there_is_no_matter(tmp_path):
     assert writer.text("text") > 0
     writer.end(0)
     assert writer.lost
+
+
+def open_descriptors():
+    return sorted(path.name for path in Path("/dev/fd").iterdir())
+
+
+def test_a_disk_without_room_for_a_header_costs_no_descriptor(writer, tmp_path, monkeypatch):
+    def full(_descriptor, _data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(writing.os, "write", full)
+    before = open_descriptors()
+    assert writer.text("text") > 0
+    writer.put(STEP, 1)
+    writer.note("slug", "sentence")
+    assert open_descriptors() == before
+    assert writer.lost >= 2
+    assert list((tmp_path / "records").iterdir()) == []
+
+
+def test_a_script_that_closes_every_descriptor_is_told_nothing(writer):
+    writer.put(STEP, 1)
+    os.close(writer._descriptors[os.getpid()])
+    writer.put(STEP, 2)
+    writer.close()
+    assert writer.lost == 1
 
 
 def test_a_full_file_says_so_and_still_ends(writer, tmp_path, monkeypatch):
