@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from .layout import UNKNOWN
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 MOST_NODES = 2048  # parts looked at; a batch of more is counted no further, 0.1 us a part
-_SCALARS = (int, float, bool, str, bytes, type(None))
+_SCALARS = (int, float, bool, str, bytes, type(None))  # asked of types: isinstance would ask the object for its class
 
 
 def payload(batch: Any) -> tuple[int, int]:
@@ -33,7 +37,7 @@ def payload(batch: Any) -> tuple[int, int]:
             arrays += 1
             size += part.nbytes
         else:
-            _unfold(part, parts)
+            _unfold(part, kind, parts)
     return (tensors, size) if tensors or arrays else (UNKNOWN, UNKNOWN)
 
 
@@ -44,22 +48,25 @@ def _tensor_bytes(tensor: Any) -> int:
         return 0
 
 
-def _unfold(part: Any, parts: list[Any]) -> None:
+def _unfold(part: Any, kind: type, parts: list[Any]) -> None:
     """Add what a container holds; an object's own attributes are what it is pickled by."""
-    if isinstance(part, _SCALARS):
+    if issubclass(kind, _SCALARS):
         return
-    if isinstance(part, dict):
-        _extend(parts, list(part.values()))
-    elif isinstance(part, (list, tuple)):
-        _extend(parts, part)
+    if issubclass(kind, dict):
+        _extend(parts, dict.values(part))
+    elif issubclass(kind, list):
+        _extend(parts, list.__iter__(part))
+    elif issubclass(kind, tuple):
+        _extend(parts, tuple.__iter__(part))
     else:
-        inside = getattr(part, "__dict__", None)
+        try:
+            inside = object.__getattribute__(part, "__dict__")
+        except AttributeError:  # a class with slots
+            return
         if type(inside) is dict:
-            _extend(parts, list(inside.values()))
+            _extend(parts, inside.values())
 
 
-def _extend(parts: list[Any], inside: Any) -> None:
-    if inside and not isinstance(inside[0], _SCALARS):  # long lists of labels or file names hold no tensor
-        parts.extend(inside[:MOST_NODES])
-    elif inside:
-        parts.extend(value for value in inside[:MOST_NODES] if not isinstance(value, _SCALARS))
+def _extend(parts: list[Any], inside: Iterable[Any]) -> None:
+    """Add the first ones; long lists of labels or file names hold no tensor."""
+    parts.extend(value for value in islice(inside, MOST_NODES) if not issubclass(type(value), _SCALARS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
 from collections import UserDict
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from loaderdoctor.probe.loaders import Loaders
 from loaderdoctor.probe.payload import MOST_NODES, payload
 from loaderdoctor.probe.settings import length_of_dataset, settings_of
 from loaderdoctor.probe.site import site_of
-from loaderdoctor.probe.usage import private_bytes, read_usage, resident_bytes, used_between
+from loaderdoctor.probe.usage import _OpenFile, private_bytes, read_usage, resident_bytes, used_between
 
 X = torch.zeros(2, 3)  # 24 bytes
 
@@ -43,6 +44,31 @@ class Touchy:
         raise RuntimeError(name)
 
 
+class Slots:
+    __slots__ = ("value",)
+
+    def __getattr__(self, name):
+        raise AssertionError(name)
+
+
+class LazyDict(dict):
+    def values(self):
+        raise AssertionError
+
+
+class LazyList(list):
+    def __getitem__(self, index):
+        raise AssertionError(index)
+
+    __iter__ = __len__ = __bool__ = __getitem__
+
+
+class Proxy(Holder):
+    @property
+    def __class__(self):
+        raise AssertionError
+
+
 @pytest.mark.parametrize(
     ("batch", "expected"),
     [
@@ -53,6 +79,9 @@ class Touchy:
         ({"x": X, "names": ["a"] * 100}, (1, 24)),
         (UserDict(x=X), (1, 24)),
         (Holder((X, None)), (1, 24)),
+        (LazyDict(x=X), (1, 24)),
+        (LazyList([X, 1, X]), (2, 48)),
+        ([Slots()], (-1, -1)),
         (torch.nn.Parameter(X), (1, 24)),
         (np.zeros(5), (0, 40)),
         ((np.zeros(5), X), (1, 64)),
@@ -70,6 +99,7 @@ def test_payloads(batch, expected):
 
 def test_a_batch_that_answers_to_nothing_is_not_asked():
     assert payload(Touchy()) == (-1, -1)
+    assert payload(Proxy(X)) == (1, 24)
 
 
 def test_an_endless_batch_is_counted_to_a_bound():
@@ -223,6 +253,15 @@ def test_readings_subtract_and_keep_what_is_unknown():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc and RUSAGE_THREAD are Linux's")
+def test_a_script_that_closes_every_descriptor_is_told_nothing(monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    file = _OpenFile(__file__)
+    os.close(file.descriptor)
+    del file
+    assert told == []
+
+
 def test_a_thread_knows_what_it_used():
     before = read_usage()
     with open("/proc/self/maps", "rb") as file:  # noqa: PTH123 - bytes read, not how
