@@ -24,7 +24,7 @@ class ImportHook:
         """Run `patch(module)` after each execution of the module: now if it is there, and after a reload too."""
         self._patches.setdefault(name, []).append(patch)
         module = sys.modules.get(name)
-        if module is not None and not getattr(module.__spec__, "_initializing", False):
+        if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
             _run(patch, module)
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:

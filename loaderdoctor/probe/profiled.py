@@ -92,9 +92,7 @@ def batch_began() -> None:
 
 def batch_ended(writer: Writer, worker: int) -> None:
     """End it, write what it saw, and say when the next one is due."""
-    profile, _due.profile = _due.profile, None
-    if profile is not None and sys.getprofile() == profile.on_event:
-        sys.setprofile(None)
+    profile = forget()
     took_ns = perf_counter_ns() - _due.began_ns
     waited_ns = took_ns - (thread_time_ns() - _due.began_cpu_ns)
     timer_is_blind = worker < 0 and took_ns < SHORT_BATCH_NS
@@ -103,6 +101,14 @@ def batch_ended(writer: Writer, worker: int) -> None:
         _due.after = max(EVERY, int(profile.events * EVENT_NS / 2 / (MOST_COST * took_ns)))
     elif _due.after > 1 or timer_is_blind or waited_ns > WAITING_SHARE * took_ns:
         _due.after -= 1  # the last step is taken only by a batch that deserves a profile
+
+
+def forget() -> _Profile | None:
+    """The profile of the batch that is being made, if any, which ends."""
+    profile, _due.profile = _due.profile, None
+    if profile is not None and sys.getprofile() == profile.on_event:
+        sys.setprofile(None)
+    return profile
 
 
 def _write(profile: _Profile, writer: Writer, worker: int, timer_is_blind: bool) -> None:

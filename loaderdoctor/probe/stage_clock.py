@@ -97,6 +97,14 @@ def batch_ended(writer: Writer, worker: int) -> None:
             flush(writer, worker)
 
 
+def forget() -> None:
+    """A fork's first thread makes no batch, and what its parent added up is the parent's."""
+    running.depth = 0
+    running.open.clear()
+    running.totals.clear()
+    profiled.forget()
+
+
 def flush(writer: Writer, worker: int) -> None:
     """Write one `stage` record for each stage that ran in this thread since the last time."""
     now_ns = running.flushed_ns = perf_counter_ns()

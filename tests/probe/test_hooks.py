@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader
 from loaderdoctor.probe import state
 from loaderdoctor.probe._importlib_bootstrap import fetch, iteration, pin
 from loaderdoctor.probe.known_source import digest
-from loaderdoctor.probe.watch import Watch
+from loaderdoctor.probe.watch import ATTRIBUTE, Watch
 
 PROBE = Path(iteration.__file__).parents[1]
 
@@ -173,7 +173,7 @@ def test_out_of_order_batches_keep_their_worker(tmp_path):
         "class Uneven(Dataset):\n"
         "    def __len__(self): return 12\n"
         "    def __getitem__(self, index):\n"
-        "        time.sleep(0.3 * (index == 0))\n"
+        "        time.sleep(0.1 * (index % 5 == 0))\n"
         "        return index\n"
         "for _ in DataLoader(Uneven(), num_workers=2, in_order=False): pass\n"
     )
@@ -182,6 +182,54 @@ def test_out_of_order_batches_keep_their_worker(tmp_path):
     made = {row["batch"]: row["worker"] for worker in workers_of(tmp_path) for row in worker.of("fetch")}
     assert sorted(row["batch"] for row in rows) == list(range(12))
     assert {row["batch"]: row["worker"] for row in rows} == made
+
+
+COUNTED = """
+import io, sys, numpy
+file = io.BytesIO()
+numpy.save(file, numpy.zeros(3))
+
+class Read(Dataset):
+    def __len__(self): return 8
+    def __getitem__(self, index): return numpy.load(io.BytesIO(file.getvalue()))
+
+class Through(IterableDataset):
+    def __iter__(self): return iter(DataLoader(Read(), num_workers=2))
+
+class Once(IterableDataset):
+    def __iter__(self): return iter(DataLoader(Read()))
+
+for _ in DataLoader(Once(), batch_size=None): pass
+for _ in DataLoader(Through(), batch_size=None): pass
+"""
+
+
+def test_a_worker_tells_of_its_own_stages_and_the_main_process_of_the_last_ones(tmp_path):
+    run(script(tmp_path, COUNTED), tmp_path)
+    calls = [sum(row["calls"] for row in process.of("stage")) for process in read(tmp_path)]
+    assert calls == [8, 4, 4]
+
+
+def test_the_first_batches_of_an_iterator_are_not_its_predecessors(probe, tmp_path):
+    """They may be pinned while the iterator is still being built, in a queue where another one's was."""
+    queue = FakeQueue([(0, "a"), None])
+    queue._recv_bytes = None
+    module = FakePin()
+    pin.patch(module)
+
+    class Iterator:
+        _pin_memory = True
+        _worker_result_queue = queue
+
+        def _reset(self, _loader):
+            module._pin_memory_loop(queue, FakeQueue([]), 0, None, "cpu")
+
+    iteration.replace(Iterator, "_reset", iteration._reset)
+    probe.queues[id(queue)] = 1
+    iterator = Iterator()
+    vars(iterator)[ATTRIBUTE] = Watch(probe, 2, 1, 0)
+    iterator._reset(None)
+    assert [row["iterator"] for row in main_of(tmp_path).of("pin")] == [2]
 
 
 def test_an_error_in_a_sample_is_told_with_its_batch(tmp_path):

@@ -6,6 +6,7 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from probing import run
@@ -35,6 +36,13 @@ def test_a_module_is_patched_when_it_is_imported(hook):
 
 def test_a_module_that_is_there_is_patched_at_once(hook):
     library = importlib.import_module("hooked_library")
+    hook.on_import("hooked_library", mark)
+    assert library.marks == [1]
+
+
+def test_a_stand_in_for_a_module_is_patched_like_one(hook, monkeypatch):
+    library = SimpleNamespace(value=1)  # tests of scripts put such into sys.modules
+    monkeypatch.setitem(sys.modules, "hooked_library", library)
     hook.on_import("hooked_library", mark)
     assert library.marks == [1]
 

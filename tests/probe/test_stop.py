@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from probing import main_of, run
 
+from loaderdoctor.probe._importlib_bootstrap import iteration
 from loaderdoctor.probe.stop import NS, WHY_SECONDS, WHY_STEPS, StopRule
 
 TRAIN, EVAL = 1, 2
@@ -70,6 +73,14 @@ except Exception:
 finally:
     print(steps)
 """
+
+
+def test_a_rule_that_fails_ends_nothing():
+    def changed(_now_ns):
+        raise RuntimeError("Set changed size during iteration")
+
+    rule = SimpleNamespace(due=changed)
+    assert iteration._due(SimpleNamespace(is_worker=False, stop=rule), 0) is None
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])

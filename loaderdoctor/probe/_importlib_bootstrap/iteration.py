@@ -140,7 +140,6 @@ def _workers_started(watch: Watch, iterator: Any, begin_ns: int) -> None:
     for index, worker in enumerate(iterator._workers):
         method = start_method_of(worker)
         writer.put(_WORKER_STARTED, watch.iterator, index, worker.pid, begin_ns, end_ns, method)
-    time_receiving(watch, iterator)
 
 
 def _reset(original: Any) -> Any:
@@ -149,6 +148,7 @@ def _reset(original: Any) -> Any:
     def _reset(self: Any, *args: Any, **kwargs: Any) -> None:
         watch = _watch_of(self)
         if watch is not None and watch.building:
+            _guarded(time_receiving, watch, self)  # the first batches may be there before the iterator is
             original(self, *args, **kwargs)
             return
         watch = _start_over(self, watch, args[0] if args else kwargs.get("loader"))
@@ -175,6 +175,7 @@ def _start_over(iterator: Any, watch: Watch | None, loader: Any) -> Watch | None
             watch = _watch(probe, iterator, loader)
             if watch is not None:
                 _workers_started(watch, iterator, perf_counter_ns())
+                time_receiving(watch, iterator)
         else:
             watch.loader, watch.epoch = probe.loaders.iterated(loader, probe.writer)
     except Exception:
@@ -303,10 +304,9 @@ def _which(watch: Watch, iterator: Any, request: Request) -> tuple[int, int]:
     """(batch, worker) of the batch just returned."""
     if request.received == UNKNOWN:
         return watch.ordinal - 1, UNKNOWN
-    if iterator._rcvd_idx > request.received:
-        batch = iterator._rcvd_idx - 1
-        return batch, watch.makers.pop(batch, UNKNOWN)
-    return watch.batch, watch.makers.pop(watch.batch, UNKNOWN)  # out of order: the last message
+    # Out of order it is that of the last message; `_rcvd_idx` then moves past batches that were returned before.
+    batch = iterator._rcvd_idx - 1 if getattr(iterator, "_in_order", True) else watch.batch
+    return batch, watch.makers.pop(batch, UNKNOWN)
 
 
 def _grad_enabled() -> int:
@@ -331,7 +331,7 @@ def _next_index(original: Any) -> Any:
 def _stop_if_due(watch: Watch, iterator: Any, request: Request) -> None:
     """End the script where --steps or --seconds says so: at a next() of its main thread, as sys.exit(0) would."""
     probe = watch.probe
-    why = None if probe.is_worker else probe.stop.due(request.begin_ns)
+    why = _due(probe, request.begin_ns)
     if why is None:
         return
     threading = sys.modules["threading"]
@@ -342,6 +342,13 @@ def _stop_if_due(watch: Watch, iterator: Any, request: Request) -> None:
     _answered(watch, iterator, request, NEXT_END)
     probe.end(why)
     raise SystemExit(0)
+
+
+def _due(probe: Probe, now_ns: int) -> int | None:
+    try:
+        return None if probe.is_worker else probe.stop.due(now_ns)
+    except Exception:  # other threads iterate too, and change what is being counted
+        return None
 
 
 def _guarded(function: Callable[..., None], *args: Any) -> None:

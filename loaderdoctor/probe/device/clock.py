@@ -107,7 +107,7 @@ class DeviceClock(HostClock):
         """An optimizer has stepped, so this thread trains."""
         me = threading.get_ident()
         consumer = self._consumers.get(me)
-        for thread, other in self._consumers.items():
+        for thread, other in [*self._consumers.items()]:  # other threads may add theirs meanwhile
             if thread != me and not other.trains_only and not other.is_background:
                 self._set_aside(other)
         if consumer is None and self._consumers:

@@ -6,7 +6,7 @@ add up is written as `stage` records, once a second at most.
 
 from __future__ import annotations
 
-from ..stage_clock import batch_began, batch_ended, flush
+from ..stage_clock import batch_began, batch_ended, flush, forget
 from .register import register
 
-__all__ = ["batch_began", "batch_ended", "flush", "register"]
+__all__ = ["batch_began", "batch_ended", "flush", "forget", "register"]
