@@ -19,7 +19,7 @@ from loaderdoctor.causes.base import (
     Interval,
     Threshold,
 )
-from loaderdoctor.values import Missing
+from loaderdoctor.values import Measured, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,6 +33,7 @@ FEWEST_STEPS = Threshold(20, "steps", "Fewer give no interval that a block of sl
 TOO_WIDE = (
     2.0  # an interval that goes on past twice, or half, of the threshold on its other side says nothing of either
 )
+CROWDED = Threshold(0.25, "share", "A quarter of the cores is what a worker or two would have made a difference with.")
 EDIT = 10  # settings: what no setting cures asks for an edit of the script, which is a larger change
 WHEN_HEALTHY = ("over-provisioned", "iterable-duplicates")  # gains of memory and of correctness, not of time
 ABSENT_BY_NATURE = (
@@ -53,7 +54,7 @@ def diagnose_with(causes: Sequence[Cause], signals: Signals) -> Diagnosis:
     cause = found[0].cause if found and status == STARVING else None
     if status == STARVING:
         limit = cause
-        reason = reason if cause else _unexplained(findings)
+        reason = reason if cause else _unexplained(findings, signals)
     prescribed = [(one.loader, one.prescription.settings) for one in found if one.loader and one.prescription]
     return Diagnosis(
         status=status,
@@ -149,11 +150,14 @@ def _in_order(answers: list[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(answers, key=key))
 
 
-def _unexplained(findings: tuple[Finding, ...]) -> str:
+def _unexplained(findings: tuple[Finding, ...], signals: Signals) -> str:
     """Says what is known of a wait that no cause explains."""
     text = "The training waits for data, and none of the causes that loaderdoctor knows explains it."
     shown = [evidence for finding in findings if finding.status == RULED_OUT for evidence in finding.evidence]
     no_core = next((evidence.text for evidence in shown if evidence.unit == "cores"), None)
+    others = signals.machine.neighbour_allowed_cpu_share
+    if isinstance(others, Measured) and others.low >= CROWDED.value:
+        text += f" Other programs kept {others.value:.0%} of the usable cores busy: on a quiet machine the answer may differ."
     return f"{text} {no_core}." if no_core else text
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 from ailing import fed, on_a_cpu, on_a_gpu, workers_busy
-from builders import signals, steps
+from builders import exact, machine, signals, steps
 
 from loaderdoctor.causes import CAUSES, diagnose
 from loaderdoctor.causes.base import Cause, Finding, Gain, Interval, Prescription
-from loaderdoctor.causes.decide import diagnose_with
+from loaderdoctor.causes.decide import CROWDED, diagnose_with
 from loaderdoctor.values import Measured, Missing
 
 # The share's low, best and high in percent, steps after warm-up -> status.
@@ -167,6 +167,12 @@ def test_a_wait_that_nothing_explains_says_so_and_what_stands_in_the_way():
     verdict = diagnose(on_a_cpu(workers_busy(2, cores=2.0, work={"cpu_s": 0.03, "blocked_s": 0.0})))
     assert (verdict.status, verdict.cause, verdict.limit) == ("starving", None, None)
     assert "No core is free" in verdict.reason
+
+
+@pytest.mark.parametrize(("busy", "told"), [(CROWDED.value, True), (CROWDED.value - 0.01, False)])
+def test_a_wait_that_nothing_explains_may_be_the_neighbours(busy, told):
+    crowded = replace(run_with(50), machine=machine(neighbour_allowed_cpu_share=exact(busy)))
+    assert ("quiet machine" in diagnose_with((), crowded).reason) == told
 
 
 def test_every_loader_is_asked_and_the_worse_one_named():
