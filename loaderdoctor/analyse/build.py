@@ -154,7 +154,8 @@ def _steps(one: _Analysed, main: Loader | None, recorded: Recorded, *, copies_kn
     if main is None:
         return step_signals(_with_span(one.steps.iloc[:0]), {}, None, one.clock, copies_known=copies_known)
     steady, excluded = steady_of(one.steps, main, one.roles)
-    samples = recorded.made.loc[recorded.made["loader"].isin(main.numbers), "samples"].dropna()
+    samples = recorded.made.loc[recorded.made["loader"].isin(main.numbers), "samples"]
+    samples = samples[samples > 0]  # a fetch that finds an iterable dataset at its end takes none
     size = float(samples.mean()) if len(samples) else main.settings.batch_size
     return step_signals(steady, excluded, size, one.clock, copies_known=copies_known)
 

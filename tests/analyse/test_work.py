@@ -1,6 +1,7 @@
 """What batches consist of, in the main process and in workers."""
 
 import builders
+import numpy as np
 import pytest
 
 from loaderdoctor.analyse import signals_of
@@ -38,6 +39,27 @@ def test_the_time_of_a_batch_is_split(num_workers, cpu, run_queue, bytes_from_di
     batch = loader.workload.batches[20]
     assert batch.cpu_s + batch.disk_s + batch.blocked_s + batch.run_queue_s == pytest.approx(WAIT_S)
     assert [batch.cpu_s / WAIT_S, batch.disk_s / WAIT_S] == pytest.approx(parts[:2], abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("samples", "batch_size", "told"),
+    [
+        ([8], 8, 8),
+        ([8, 0], 8, 8),  # every other fetch finds the end of an iterable dataset
+        ([6, -1], 8, 6),
+        ([-1], 8, 8),
+        ([-1, 0], None, None),  # the dataset makes the batches
+    ],
+)
+def test_the_samples_of_a_step_are_those_counted_else_those_asked_for(samples, batch_size, told):
+    run = builders.run_from(DRAWING, num_workers=0, settings={"batch_size": batch_size})
+    counted = run.processes[0].tables["fetch"]["samples"]
+    counted[:] = np.resize(samples, len(counted))
+    rate = signals_of(run).steps.samples_per_s
+    if told is None:
+        assert rate.slug == "no-batch-size"
+    else:
+        assert rate.value == pytest.approx(told / STEP_S)
 
 
 @pytest.mark.parametrize(
