@@ -96,6 +96,7 @@ def _patch_torch(module: Any) -> None:
 def _patch_torchdata(module: Any) -> None:
     from ._importlib_bootstrap import iteration
 
+    iteration.patch_loader(module.StatefulDataLoader)
     iteration.patch_workers_iterator(module._StatefulMultiProcessingDataLoaderIter)
 
 

@@ -62,7 +62,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
     16: ("optimizer_step", "optimizer end_ns thread"),
     17: ("pin", "iterator batch begin_ns end_ns cpu_ns tensors bytes queue_before queue_after"),
     # --- wherever batches are made: workers, or the main process when num_workers is 0
-    # items_ns: all samples.  slowest_*: the slowest one (-1 under __getitems__, where only the whole is known)
+    # items_ns: all samples.  slowest_*: the slowest one (-1 where only the whole is known: under __getitems__, or where the
+    # dataset makes the batches; then samples is -1 too)
     20: (
         "fetch",
         "iterator batch worker begin_ns end_ns samples items_ns slowest_ns slowest_position collate_ns cpu_ns batched",

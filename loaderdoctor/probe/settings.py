@@ -9,7 +9,7 @@ from .about import start_method_default
 
 _ITERABLE = 1  # torch.utils.data._DatasetKind.Iterable
 _PLAIN = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers", "drop_last", "timeout")
-_SAMPLERS = ("torch.utils.data.sampler", "torch.utils.data.distributed")
+_SAMPLERS = ("torch.utils.data.sampler", "torch.utils.data.distributed", "torchdata.stateful_dataloader.sampler")
 
 
 def settings_of(loader: Any, dataset_len: int | None) -> str:
@@ -17,6 +17,8 @@ def settings_of(loader: Any, dataset_len: int | None) -> str:
     settings: dict[str, Any] = {"dataset_len": dataset_len}
     for name in (*_PLAIN, "in_order"):
         _tell(settings, name, lambda name=name: _plain(getattr(loader, name)))
+    if settings.get("batch_size") is None:
+        _tell(settings, "batch_size", lambda: _size_of_batch_sampler(loader))
     _tell(settings, "start_method", lambda: _start_method(loader))
     _tell(settings, "dataset_type", lambda: _type_name(loader.dataset))
     _tell(settings, "dataset_kind", lambda: "iterable" if is_iterable(loader) else "map")
@@ -60,14 +62,23 @@ def _start_method(loader: Any) -> str | None:
     if not loader.num_workers:
         return None
     context = loader.multiprocessing_context
-    return start_method_default() if context is None else str(context.get_start_method(allow_none=True))
+    method = None if context is None else context.get_start_method(allow_none=True)
+    return start_method_default() if method is None else str(method)
+
+
+def _size_of_batch_sampler(loader: Any) -> int | None:
+    """What a batch sampler that was handed over keeps as its size, as torch's does; read past every property."""
+    size = vars(loader.batch_sampler).get("batch_size")
+    return size if type(size) is int else None
 
 
 def _sampler_name(loader: Any) -> str:
-    """The script's own batch sampler where there is one, else the sampler."""
+    """The script's own batch sampler where there is one, else the sampler, which may be inside of a batch sampler."""
     batches = loader.batch_sampler
-    theirs = batches is not None and type(batches).__module__ not in _SAMPLERS
-    return _type_name(batches if theirs else loader.sampler)
+    if batches is None:
+        return _type_name(loader.sampler)
+    theirs = type(batches).__module__ not in _SAMPLERS
+    return _type_name(batches if theirs else getattr(batches, "sampler", loader.sampler))
 
 
 def _type_name(value: Any) -> str:

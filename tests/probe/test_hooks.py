@@ -308,6 +308,49 @@ def test_a_process_can_be_recorded_twice_and_only_then(tmp_path):
         assert [row["why"] for row in main.of("end")] == [0]
 
 
+TORCHDATA = """
+from torch.utils.data import DataLoader
+from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
+
+class _StatefulMultiProcessingDataLoaderIter(_MultiProcessingDataLoaderIter):
+    pass
+
+class StatefulDataLoader(DataLoader):
+    def __init__(self, *args, **kwargs):  # sets every attribute itself
+        vars(self).update(vars(DataLoader(*args, **kwargs)))
+"""
+
+
+def test_a_loader_is_built_where_the_script_says_though_it_leaves_torchs_constructor_out(tmp_path):
+    module = tmp_path / "site-packages" / "torchdata" / "stateful_dataloader" / "stateful_dataloader.py"
+    module.parent.mkdir(parents=True)
+    module.write_text(TORCHDATA, encoding="utf-8")
+    source = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'site-packages')!r})\n"
+        "from torchdata.stateful_dataloader.stateful_dataloader import StatefulDataLoader\n"
+        "loader = StatefulDataLoader(range(4), batch_size=2)\n"
+        "for batch in loader: pass\n"
+    )
+    path = script(tmp_path, source)
+    run(path, tmp_path)
+    assert [row["site_text"] for row in main_of(tmp_path).of("loader")] == [f"{path}:5"]
+
+
+BATCHES = """
+class Stream(IterableDataset):
+    def __iter__(self): return iter([[0, 1, 2], [3, 4, 5]])
+for _ in DataLoader({dataset}, batch_size=None): pass
+"""
+
+
+@pytest.mark.parametrize("dataset", ["Stream()", "[[0, 1, 2], [3, 4, 5]]"])
+def test_how_many_samples_there_are_in_a_batch_that_the_data_set_makes_is_not_known(dataset, tmp_path):
+    run(script(tmp_path, BATCHES.format(dataset=dataset)), tmp_path)
+    fetches = main_of(tmp_path).of("fetch")[:2]
+    assert [(row["samples"], row["slowest_ns"]) for row in fetches] == [(-1, -1)] * 2
+    assert all(row["items_ns"] >= 0 for row in fetches)
+
+
 def test_torchdata_is_followed_where_it_is_installed(tmp_path):
     if importlib.util.find_spec("torchdata") is None:
         pytest.skip("torchdata is not installed")

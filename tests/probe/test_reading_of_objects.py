@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import BatchSampler, DataLoader, IterableDataset, SequentialSampler
+from torch.utils.data import BatchSampler, DataLoader, IterableDataset, RandomSampler, SequentialSampler
 
+from loaderdoctor.probe.about import start_method_default
 from loaderdoctor.probe.loaders import Loaders
 from loaderdoctor.probe.payload import MOST_NODES, payload
 from loaderdoctor.probe.settings import length_of_dataset, settings_of
@@ -163,6 +164,10 @@ def test_lengths_are_asked_only_where_torch_asks(loader, length):
     ("settings", "told"),
     [
         ({"batch_sampler": Own()}, {"batch_size": None, "sampler": f"{__name__}.Own"}),
+        (  # as accelerate builds a loader anew
+            {"batch_sampler": BatchSampler(RandomSampler(range(8)), 4, drop_last=False)},
+            {"batch_size": 4, "sampler": "torch.utils.data.sampler.RandomSampler"},
+        ),
         (
             {"shuffle": True, "drop_last": True},
             {"sampler": "torch.utils.data.sampler.RandomSampler", "drop_last": True},
@@ -179,6 +184,20 @@ def test_settings(settings, told):
 
 def test_settings_of_what_only_looks_like_a_loader_are_those_it_has():
     assert json.loads(settings_of(Holder(1), None))["loader_type"] == f"{__name__}.Holder"
+
+
+class Undecided:
+    """A context, or the module multiprocessing itself in its place, before anything settled how processes start."""
+
+    @staticmethod
+    def get_start_method(*, allow_none):
+        assert allow_none
+
+
+def test_an_undecided_start_method_is_the_default():
+    loader = Holder(1)
+    loader.num_workers, loader.multiprocessing_context = 2, Undecided
+    assert json.loads(settings_of(loader, None))["start_method"] == start_method_default()
 
 
 class Recorder:

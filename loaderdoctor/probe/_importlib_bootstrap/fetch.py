@@ -59,7 +59,8 @@ def _fetch_from_map(original: Any) -> Any:
         try:
             taken = watch.taken
             if not self.auto_collation:
-                samples = taken(self.dataset[possibly_batched_index])
+                samples = self.dataset[possibly_batched_index]
+                watch.taken_whole()
             elif hasattr(self.dataset, "__getitems__") and self.dataset.__getitems__:
                 samples = self.dataset.__getitems__(possibly_batched_index)
                 watch.taken_together(samples)
@@ -83,7 +84,8 @@ def _fetch_from_iterable(original: Any) -> Any:
             if self.ended:
                 raise StopIteration
             if not self.auto_collation:
-                samples = taken(next(self.dataset_iter))
+                samples = next(self.dataset_iter)
+                watch.taken_whole()
             else:
                 samples = []
                 for _ in possibly_batched_index:
@@ -111,7 +113,7 @@ def _fetch_whole(original: Any) -> Any:
             return original(self, possibly_batched_index)
         collate = self.collate_fn
         try:
-            self.collate_fn = watch.collating_by(collate)
+            self.collate_fn = watch.collating_by(collate, is_batch=not getattr(self, "auto_collation", True))
             return original(self, possibly_batched_index)
         finally:
             self.collate_fn = collate
@@ -166,6 +168,11 @@ class _Stopwatch:
         self.samples += 1
         return sample
 
+    def taken_whole(self) -> None:
+        """A dataset that makes batches itself gave one, of nobody knows how many samples."""
+        self.last_ns = perf_counter_ns()
+        self.samples = UNKNOWN
+
     def taken_together(self, samples: Any) -> None:
         """All samples are there at once: which was the slowest is not known."""
         self.last_ns = perf_counter_ns()
@@ -176,12 +183,12 @@ class _Stopwatch:
         """The samples are about to be made a batch."""
         self.collate_began_ns = perf_counter_ns()
 
-    def collating_by(self, collate: Any) -> Any:
+    def collating_by(self, collate: Any, *, is_batch: bool) -> Any:
         """A collate_fn that says so itself."""
 
         def collate_fn(samples: Any) -> Any:
             self.last_ns = self.collate_began_ns = perf_counter_ns()
-            self.samples = len(samples) if isinstance(samples, (list, tuple)) else UNKNOWN
+            self.samples = len(samples) if isinstance(samples, (list, tuple)) and not is_batch else UNKNOWN
             return collate(samples)
 
         return collate_fn

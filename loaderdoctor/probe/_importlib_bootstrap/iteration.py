@@ -44,11 +44,16 @@ def is_supported(module: ModuleType) -> bool:
 
 def patch(module: Any) -> None:
     """Hook `torch.utils.data.dataloader`."""
-    replace(module.DataLoader, "__init__", _loader_init)
+    patch_loader(module.DataLoader)
     replace(module._BaseDataLoaderIter, "__init__", _iterator_init)
     replace(module._BaseDataLoaderIter, "__next__", _next)
     replace(module._BaseDataLoaderIter, "_next_index", _next_index)
     patch_workers_iterator(module._MultiProcessingDataLoaderIter)
+
+
+def patch_loader(kind: type) -> None:
+    """Hook a loader class: torch's, or torchdata's, whose constructor leaves torch's out."""
+    replace(kind, "__init__", _loader_init)
 
 
 def patch_workers_iterator(kind: type) -> None:
