@@ -56,10 +56,34 @@ def loaders_of(
         key = (one.site, replace(one.settings, dataset_len=None), roles[one.number])
         merged.setdefault(key, []).append(one)
     loaders = _named(
-        [Loader("", role, site, group[-1].settings, _numbers(group)) for (site, _, role), group in merged.items()]
+        [
+            Loader("", role, site, turn[-1].settings, _numbers(turn))
+            for (site, _, role), group in merged.items()
+            for turn in _in_turn(group, steps)
+        ]
     )
     own_ns = steps.groupby("loader")["own_ns"].sum()
     return tuple(sorted(loaders, key=lambda loader: (loader.role != TRAIN, -_sum(own_ns, loader.numbers), loader.id)))
+
+
+def _in_turn(group: list[_Built], steps: pd.DataFrame) -> list[list[_Built]]:
+    """One list for each loader that is in use beside the others, of the objects that took its place one after the other.
+
+    A loader built anew every epoch is one; two that a function builds at the same line, and that are used by turns, are two.
+    """
+    spans = steps.groupby("loader").agg(first_ns=("begin_ns", "min"), last_ns=("got_ns", "max"))
+    used = {row.Index: (row.first_ns, row.last_ns) for row in spans.itertuples()}
+    turns: list[list[_Built]] = []
+    free_ns: list[float] = []  # when the last object of each list was used for the last time
+    for one in sorted(group, key=lambda one: used.get(one.number, (0, 0))):
+        first_ns, last_ns = used.get(one.number, (0, 0))
+        at = next((k for k, free in enumerate(free_ns) if free <= first_ns), len(turns))
+        if at == len(turns):
+            turns.append([])
+            free_ns.append(0)
+        turns[at].append(one)
+        free_ns[at] = last_ns
+    return turns
 
 
 def _numbers(group: Iterable[_Built]) -> frozenset[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loaderdoctor import predict
 from loaderdoctor.causes.answers import (
@@ -42,8 +42,13 @@ def check(signals: Signals, loader: LoaderSignals) -> Finding:
     if (other := waits_too_little(ID, loader) or _other_limit(loader)) or workload is None:
         return other or not_applicable(ID, loader, "No batch of this loader was recorded.")
     more = predict.fewest_workers(workload)
-    settings = {"num_workers": max(more, workers)}
+    settings: dict[str, Any] = {"num_workers": max(more, workers)}
     gain = simulated(signals, workload, settings)
+    if loader.epochs > 1 and not loader.settings.persistent_workers:
+        kept = {**settings, "persistent_workers": True}
+        kept_gain = simulated(signals, workload, kept)
+        if kept_gain.speedup.best >= gain.speedup.best * WORTH.value:  # more workers cost more to start anew
+            settings, gain = kept, kept_gain
     busy = number(loader.worker_busy_share, "Workers make batches, of their time", BUSY)
     if more <= workers or gain.speedup.best < WORTH.value or gain.speedup.low < 1:
         return ruled_out(ID, loader, *_no_room(workload), predicted(gain, settings["num_workers"]), busy)

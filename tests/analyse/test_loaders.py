@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import builders
 import numpy as np
+import pandas as pd
 import pytest
 
 from loaderdoctor.analyse import signals_of
+from loaderdoctor.analyse.loaders import _Built, _in_turn
+from loaderdoctor.analyse.signals import LoaderSettings
 
 TRAIN_AND_EVAL = ("[" + "wc" * 10 + "]{" + "wc" * 10 + "}") * 2
 
@@ -91,3 +94,21 @@ def test_a_loader_that_left_no_record_is_still_one():
     signals = signals_of(replace(run, processes=(replace(main, tables=tables),)))
     assert [(loader.id, loader.site, loader.batches) for loader in signals.loaders] == [("loader", None, 30)]
     assert signals.starved_share.value == pytest.approx(0.5)
+
+
+# begin and end of the use of each DataLoader object, in order of building -> which of them are one loader
+TURNS = [
+    ([(0, 10), (12, 20), (22, 30)], [[1, 2, 3]], "built anew every epoch"),
+    ([(0, 30), (1, 31)], [[1], [2]], "a function that builds two, and a loop that takes from both"),
+    ([(0, 10), (1, 11), (12, 20), (13, 21)], [[1, 3], [2, 4]], "both, every epoch"),
+    ([(0, 10)], [[1]], "one"),
+]
+
+
+@pytest.mark.parametrize(("spans", "turns", "why"), TURNS, ids=[row[2] for row in TURNS])
+def test_loaders_of_one_line_are_told_apart_where_they_are_used_together(spans, turns, why):
+    steps = pd.DataFrame(
+        [{"loader": number, "begin_ns": at, "got_ns": at} for number, span in enumerate(spans, 1) for at in span]
+    )
+    group = [_Built(number, None, LoaderSettings()) for number in range(1, len(spans) + 1)]
+    assert [[one.number for one in turn] for turn in _in_turn(group, steps)] == turns, why

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from ailing import answer, fed, on_a_cpu, on_a_gpu, workers_busy
 from builders import around, exact
@@ -73,3 +75,12 @@ def test_a_loader_without_workers_cannot_have_it():
 def test_a_stream_needs_as_many_shards():
     one = workers_busy(settings={"dataset_kind": "iterable"})
     assert answer("too-few-workers", on_a_cpu(one)).prescription.safety == "changes-results"
+
+
+@pytest.mark.parametrize(("epochs", "kept"), [(8, True), (1, False)])
+def test_workers_are_kept_where_short_epochs_would_start_them_anew(epochs, kept):
+    one = workers_busy(2, epochs=epochs, settings={"persistent_workers": False})
+    batches = tuple(replace(batch, epoch=k * epochs // 200) for k, batch in enumerate(one.workload.batches))
+    short = replace(one.workload, batches=batches, epoch_overhead_s=(0.5,) * epochs, worker_start_s=0.5)
+    settings = answer("too-few-workers", on_a_cpu(replace(one, workload=short))).prescription.settings
+    assert ("persistent_workers" in settings) == kept

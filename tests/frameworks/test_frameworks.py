@@ -1,0 +1,84 @@
+"""Trainings with the loaders of other libraries, against their own stopwatch; each only where its library is installed.
+
+A library may be installed and still not be importable with this torch, so the script runs without the tool first.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from under_the_tool import PIPELINES, profiled, read_stopwatch, run, starved_share
+
+pytestmark = pytest.mark.slow
+
+SCRIPTS = Path(__file__).with_name("scripts")
+SHARE_POINTS = 0.03
+BATCHES, BATCH_SIZE, EPOCHS = 30, 16, 2
+TRAINING, EVALUATION = "# training", "# evaluation"
+
+# script: library, num_workers, batch size as the loader has it, cause
+FRAMEWORKS = {
+    "torchdata_stateful": ("torchdata", 2, BATCH_SIZE, "too-few-workers"),
+    "accelerate_shard": ("accelerate", 2, BATCH_SIZE, "too-few-workers"),
+    "accelerate_dispatch": ("accelerate", 0, BATCH_SIZE, "no-workers"),
+    "lightning_trainer": ("lightning", 2, BATCH_SIZE, "no-workers"),  # its evaluation waits longer
+    "timm_loader": ("timm", 2, BATCH_SIZE, "too-few-workers"),
+    "fastai_loader": ("fastai", 2, None, "too-few-workers"),
+    "datasets_map": ("datasets", 0, BATCH_SIZE, "no-workers"),
+    "datasets_iterable": ("datasets", 2, BATCH_SIZE, "too-few-workers"),
+    "geometric_loader": ("torch_geometric", 2, BATCH_SIZE, "too-few-workers"),
+    "ultralytics_infinite": ("ultralytics", 2, BATCH_SIZE, "too-few-workers"),
+    "webdataset_loader": ("webdataset", 2, None, "too-few-workers"),
+    "litdata_streaming": ("litdata", 2, BATCH_SIZE, "too-few-workers"),
+    "transformers_trainer": ("transformers", 0, BATCH_SIZE, "no-workers"),
+}
+ONE_ITERATOR_FOR_ALL_EPOCHS = {"ultralytics_infinite"}
+
+
+@pytest.mark.parametrize("script", FRAMEWORKS)
+def test_the_loaders_of_other_libraries_are_measured_as_the_script_measures_them(script, tmp_path):
+    library, num_workers, batch_size, cause = FRAMEWORKS[script]
+    if find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    path = SCRIPTS / f"{script}.py"
+    plain_directory, directory = tmp_path / "plain", tmp_path / "profiled"
+    for folder in (plain_directory, directory):
+        folder.mkdir()
+    plain = run([sys.executable, str(path)], plain_directory, PYTHONPATH=str(PIPELINES), HF_HUB_OFFLINE="1")
+    if plain.status and ("ImportError" in plain.stderr or "ModuleNotFoundError" in plain.stderr):
+        pytest.skip(f"{library} cannot be imported here: {plain.stderr.splitlines()[-1]}")
+    done, report = profiled(
+        [str(path)], directory, PYTHONPATH=str(PIPELINES), HF_HUB_OFFLINE="1", STOPWATCH=str(tmp_path / "times")
+    )
+    loops = read_stopwatch(tmp_path / "times")
+    training = report["loaders"][0]
+
+    assert (done.status, done.stdout) == (plain.status, plain.stdout)
+    assert report["verdict"]["starved_share"]["best"] == pytest.approx(starved_share(loops), abs=SHARE_POINTS)
+    assert (report["verdict"]["status"], report["verdict"]["cause"]) == ("starving", cause)
+    assert [loader["role"] for loader in report["loaders"]] == ["train", "eval"][: len(report["loaders"])]
+    assert training["batches"] == BATCHES * EPOCHS
+    assert training["epochs"] == (1 if script in ONE_ITERATOR_FOR_ALL_EPOCHS else EPOCHS)
+    assert (training["settings"]["num_workers"], training["settings"]["batch_size"]) == (num_workers, batch_size)
+    assert [worker["index"] for worker in training["workers"]] == list(range(num_workers))
+    assert all(worker["busy_share"] > 0.9 for worker in training["workers"])
+    samples_s = sum(stage["seconds_per_batch"] for stage in training["stages"] if stage["name"] in SAMPLE_STAGES)
+    assert samples_s == pytest.approx(BATCH_SIZE * 0.002, rel=0.25)
+    if batch_size is None:
+        assert report["step"]["samples_per_s"] is None
+    _check_sites(path, report)
+
+
+SAMPLE_STAGES = {"sample", "read", "decode", "transform"}
+
+
+def _check_sites(path, report):
+    """A loader that the script itself builds is found at its line."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for loader, mark in zip(report["loaders"], (TRAINING, EVALUATION), strict=False):
+        marked = [number for number, line in enumerate(lines, 1) if mark in line]
+        if marked:
+            assert loader["site"] == {"file": str(path), "line": marked[0]}
