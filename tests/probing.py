@@ -62,8 +62,10 @@ def _read_file(path):
             _, number, _, _, length, piece = TEXT_RECORD.unpack_from(data, start)
             texts[number] = texts.get(number, b"") + piece[:length]
             continue
-        name, fields = KINDS[kind]
-        rows.append(
-            (name, {f: texts[v].decode() if f.endswith("_text") else v for f, v in zip(fields, values, strict=False)})
-        )
+        rows.append((*KINDS[kind], values))
+    # Texts are told apart at the end: one thread may refer to a text that another one is about to write.
+    rows = [
+        (name, {f: texts[v].decode() if f.endswith("_text") else v for f, v in zip(fields, values, strict=False)})
+        for name, fields, values in rows
+    ]
     return Recorded(path.name.split("-")[0], rows, len(data) % RECORD_BYTES)

@@ -75,9 +75,12 @@ def read_stopwatch(path: Path) -> list[list[Step]]:
     return loops
 
 
-def starved_share(loops: list[list[Step]]) -> float:
-    """Share of the time after warm-up spent waiting for data, as the contract defines it on a CPU."""
-    steps = [step for loop in loops for step in loop]
-    warm_up = max(3, len(steps) // 10)
-    span_s = steps[-1].done - steps[warm_up - 1].done
-    return sum(step.got - step.asked for step in steps[warm_up:]) / span_s
+def starved_share(*ranks: list[list[Step]]) -> float:
+    """Share of the time after warm-up spent waiting for data, as the contract defines it on a CPU.
+
+    Ranks wait for each other in every step, so the longest wait of any of them counts; the time is the first one's.
+    """
+    steps = [[step for loop in loops for step in loop] for loops in ranks]
+    waits_s = [max(step.got - step.asked for step in same) for same in zip(*steps, strict=True)]
+    warm_up = max(3, len(waits_s) // 10)
+    return sum(waits_s[warm_up:]) / (steps[0][-1].done - steps[0][warm_up - 1].done)
