@@ -19,7 +19,6 @@ class Rows(litdata.StreamingDataset):
 if __name__ == "__main__":
     with contextlib.redirect_stdout(sys.stderr):  # it tells how long it took
         litdata.optimize(raw, list(range(SAMPLES)), output_dir="rows", num_workers=1, chunk_size=120)
-    loader = litdata.StreamingDataLoader(
-        Rows("rows"), batch_size=BATCH, num_workers=2, persistent_workers=True
-    )  # training
+    rows = Rows("rows")
+    loader = litdata.StreamingDataLoader(rows, batch_size=BATCH, num_workers=2, persistent_workers=True)  # training
     train(loader)
