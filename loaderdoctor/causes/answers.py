@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals, Workload
     from loaderdoctor.values import Value
 
+STARVES = Threshold(0.05, "share", "Below, no pipeline is worth changing, and two runs of one script differ as much.")
 WAITING = Threshold(0.02, "share", "What explains less than this gains less than two runs of one script differ by.")
 WORTH = Threshold(1.02, "times", "A smaller speed-up is within the noise of two runs of one script.")
 MOST_SAVED = 0.99  # of the time: a bound on a wait that is nearly everything is no promise of a hundredfold

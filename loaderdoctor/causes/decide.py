@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loaderdoctor import predict
-from loaderdoctor.causes.answers import MOST_SAVED, number
+from loaderdoctor.causes.answers import MOST_SAVED, STARVES, number
 from loaderdoctor.causes.base import (
     FOUND,
     NO_DATA,
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 STARVING, HEALTHY, UNKNOWN, NOT_ENOUGH_DATA = "starving", "healthy", "unknown", "not-enough-data"
 
-WAITING = Threshold(0.05, "share", "Below, no pipeline is worth changing, and two runs of one script differ as much.")
 FEWEST_STEPS = Threshold(20, "steps", "Fewer give no interval that a block of slow steps could not overturn.")
 TOO_WIDE = (
     2.0  # an interval that goes on past twice, or half, of the threshold on its other side says nothing of either
@@ -75,11 +74,11 @@ def status_of(signals: Signals) -> tuple[str, str]:
         return NOT_ENOUGH_DATA, f"Only {steps} steps were recorded after warm-up; a verdict needs {least}."
     if isinstance(share, Missing):
         return UNKNOWN, share.reason
-    starving = share.value >= WAITING.value
-    if share.low < WAITING.value / TOO_WIDE if starving else share.high > WAITING.value * TOO_WIDE:
+    starving = share.value >= STARVES.value
+    if share.low < STARVES.value / TOO_WIDE if starving else share.high > STARVES.value * TOO_WIDE:
         return UNKNOWN, (
             f"The share of waiting lies between {share.low:.1%} and {share.high:.1%}, which is below and above the "
-            f"{WAITING.value:.0%} from which a run starves; more steps would tell."
+            f"{STARVES.value:.0%} from which a run starves; more steps would tell."
         )
     return (STARVING if starving else HEALTHY), ""
 
@@ -132,7 +131,7 @@ def _nothing_to_gain(answer: Finding, signals: Signals) -> Finding:
     """A healthy run has no fault, however odd its settings look."""
     if answer.status != FOUND:
         return answer
-    share = number(signals.starved_share, "Waiting for data, of the time after warm-up", WAITING)
+    share = number(signals.starved_share, "Waiting for data, of the time after warm-up", STARVES)
     return replace(
         answer, status=RULED_OUT, evidence=(share,), step_share=None, gain=None, prescription=None, reasons=()
     )

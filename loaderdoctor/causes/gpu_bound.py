@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loaderdoctor.causes.answers import found, known, number, ruled_out, share_of
+from loaderdoctor.causes.answers import STARVES, found, known, number, ruled_out, share_of
 from loaderdoctor.causes.base import Cause, Finding, Threshold
-from loaderdoctor.causes.limits import DRAINED, FED, fed, host_behind
+from loaderdoctor.causes.limits import DRAINED, fed, host_behind
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
@@ -17,7 +17,7 @@ COMPUTING = Threshold(0.8, "share", "Below it, copies or other work of the step 
 
 def check(signals: Signals, loader: LoaderSignals) -> Finding:
     """Found where hardly anything but computing is left of a step."""
-    waiting = number(signals.starved_share, "Waiting for data, of the time after warm-up", FED)
+    waiting = number(signals.starved_share, "Waiting for data, of the time after warm-up", STARVES)
     if not fed(signals):
         return ruled_out(ID, loader, waiting)
     if host_behind(signals):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loaderdoctor.causes.answers import found, number, ruled_out
+from loaderdoctor.causes.answers import STARVES, found, number, ruled_out
 from loaderdoctor.causes.base import Cause, Finding
-from loaderdoctor.causes.limits import DRAINED, FED, SYNCED, fed, host_behind
+from loaderdoctor.causes.limits import DRAINED, SYNCED, fed, host_behind
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
@@ -16,7 +16,7 @@ ID = "launch-bound"
 
 def check(signals: Signals, loader: LoaderSignals) -> Finding:
     """Found where the device's queue is empty at most requests, without waits for data and without syncs."""
-    waiting = number(signals.starved_share, "Waiting for data, of the time after warm-up", FED)
+    waiting = number(signals.starved_share, "Waiting for data, of the time after warm-up", STARVES)
     if not fed(signals):
         return ruled_out(ID, loader, waiting)
     drained = number(signals.device.drained_share, "Requests that found the device's queue empty", DRAINED)

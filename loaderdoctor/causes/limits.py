@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loaderdoctor.causes.answers import STARVES
 from loaderdoctor.causes.base import Threshold
 from loaderdoctor.values import Measured
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import Signals
 
-FED = Threshold(0.05, "share", "From this share of waiting on, data is the limit, and nothing else is.")
 DRAINED = Threshold(
     0.5, "share", "A device whose queue is empty at most requests waits for the host, not the other way round."
 )
@@ -22,7 +22,7 @@ SYNCED = Threshold(
 def fed(signals: Signals) -> bool:
     """Whether the run is healthy: limits are named for those alone."""
     share = signals.starved_share
-    return isinstance(share, Measured) and share.value < FED.value
+    return isinstance(share, Measured) and share.value < STARVES.value
 
 
 def host_behind(signals: Signals) -> bool | None:

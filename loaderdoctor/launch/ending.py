@@ -14,7 +14,7 @@ from loaderdoctor.probe.layout import ROLE_MAIN
 from loaderdoctor.record import read_process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from loaderdoctor.record import ProcessRecords
 
@@ -23,12 +23,12 @@ MOST_SOURCE_BYTES = 1 << 20  # a file larger than this was not written by hand
 INTERRUPTED = {-signal.SIGINT, 128 + signal.SIGINT}
 
 
-def ended_by(run_dir: Path, returncode: int, *, interrupted: bool) -> str:
+def ended_by(processes: Iterable[ProcessRecords], returncode: int, *, interrupted: bool) -> str:
     """script|steps|seconds|interrupt|signal|crash, as report.json says it.
 
     crash: the script ended by itself with a status other than 0; signal: it died of one that is not Ctrl-C's.
     """
-    for process in _main_processes(run_dir):
+    for process in processes:
         for why in process.tables.get("end", {}).get("why", ()):
             if int(why) in ENDS:
                 return ENDS[int(why)]
@@ -41,13 +41,13 @@ def ended_by(run_dir: Path, returncode: int, *, interrupted: bool) -> str:
 
 def first_batch_ns(run_dir: Path) -> int | None:
     """When the first batch of the run was there; None before."""
-    times = [int(p.tables["next"]["end_ns"][0]) for p in _main_processes(run_dir) if "next" in p.tables]
+    times = [int(p.tables["next"]["end_ns"][0]) for p in main_processes(run_dir) if "next" in p.tables]
     return min(times, default=None)
 
 
-def silence(run_dir: Path) -> list[Mapping[str, str]]:
+def silence(processes: Sequence[ProcessRecords]) -> list[Mapping[str, str]]:
     """A note where no process recorded anything at all; else none."""
-    if next(_main_processes(run_dir), None) is not None:
+    if processes:
         return []
     text = (
         "No process below the command used a DataLoader, or none could be looked into: `python -I`, `-E` or `-S`, "
@@ -56,10 +56,10 @@ def silence(run_dir: Path) -> list[Mapping[str, str]]:
     return [{"slug": "nothing-recorded", "text": text}]
 
 
-def gather_sources(run_dir: Path) -> None:
+def gather_sources(run_dir: Path, processes: Iterable[ProcessRecords]) -> None:
     """Keep the files that build loaders, so that the patch can be made later and elsewhere."""
     sources: dict[str, str] = {}
-    for process in _main_processes(run_dir):
+    for process in processes:
         for number in np.unique(process.tables.get("loader", {}).get("site_text", ())):
             file = process.texts.get(int(number), "").rpartition(":")[0]
             try:
@@ -70,11 +70,14 @@ def gather_sources(run_dir: Path) -> None:
     (run_dir / "sources.json").write_text(json.dumps(sources), encoding="utf-8")
 
 
-def _main_processes(run_dir: Path) -> Iterator[ProcessRecords]:
+def main_processes(run_dir: Path) -> list[ProcessRecords]:
+    """The training processes that left records; files that cannot be read are passed over."""
+    processes = []
     for path in sorted((run_dir / "records").glob("main-*.bin")):
         try:
             process = read_process(path)
         except (OSError, LoaderDoctorError):
             continue
         if process is not None and process.header["role"] == ROLE_MAIN:
-            yield process
+            processes.append(process)
+    return processes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.launch.child import SHELL_SIGNAL, environment
-from loaderdoctor.launch.ending import silence
+from loaderdoctor.launch.ending import main_processes, silence
 from loaderdoctor.launch.run import Options, begin, end, machine
 
 if TYPE_CHECKING:
@@ -65,15 +65,16 @@ class Recording:
 
     def _end(self, how: tuple[str, int], facts: Mapping[str, Any], notes: Sequence[Mapping[str, str]]) -> None:
         ended_by, exit_code = how
+        processes = main_processes(self.run_dir)
         meta = replace(
             self._meta,
             ended_by=ended_by,
             exit_code=exit_code,
             environment=facts,
-            notes=(*notes, *silence(self.run_dir)),
+            notes=(*notes, *silence(processes)),
         )
         try:
-            end(self.run_dir, meta)
+            end(self.run_dir, meta, processes)
         except LoaderDoctorError as fault:
             self.fault = fault
 

@@ -15,13 +15,14 @@ from loaderdoctor import __version__
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.launch import directory
 from loaderdoctor.launch.child import VARIABLES, environment, shell_status, started
-from loaderdoctor.launch.ending import ended_by, first_batch_ns, gather_sources, silence
+from loaderdoctor.launch.ending import ended_by, first_batch_ns, gather_sources, main_processes, silence
 from loaderdoctor.record import RunMeta, write_meta
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from loaderdoctor.launch.command import Command
+    from loaderdoctor.record import ProcessRecords
 
     Note = Mapping[str, str]
 
@@ -60,14 +61,16 @@ def launch(command: Command, options: Options) -> Launched:
             with _sampled(run_dir, child.process.pid, notes):
                 facts = machine(notes)
                 returncode, enforced = child.wait(lambda: first_batch_ns(run_dir), options.seconds)
-            why = "seconds" if enforced else ended_by(run_dir, returncode, interrupted=child.was_interrupted)
+            interrupted = child.was_interrupted
     except LoaderDoctorError:
         directory.unmake(run_dir)
         raise
-    notes += silence(run_dir)
+    processes = main_processes(run_dir)
+    notes += silence(processes)
+    why = "seconds" if enforced else ended_by(processes, returncode, interrupted=interrupted)
     meta = replace(meta, exit_code=shell_status(returncode), ended_by=why, environment=facts, notes=tuple(notes))
     try:
-        end(run_dir, meta)
+        end(run_dir, meta, processes)
     except LoaderDoctorError as fault:  # the script has run, and its status must get through
         return Launched(run_dir, returncode, fault)
     return Launched(run_dir, returncode)
@@ -96,10 +99,10 @@ def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMe
     return run_dir, meta
 
 
-def end(run_dir: Path, meta: RunMeta) -> None:
+def end(run_dir: Path, meta: RunMeta, processes: Sequence[ProcessRecords]) -> None:
     """Complete the run directory.  LoaderDoctorError `run-incomplete` where that cannot be written."""
     try:
-        gather_sources(run_dir)
+        gather_sources(run_dir, processes)
         write_meta(run_dir, replace(meta, ended_ns=time.perf_counter_ns()))
     except OSError as error:
         sentence = f"The end of the run could not be written into {run_dir}: {error.strerror}."

@@ -24,8 +24,8 @@ PREFETCH_FACTORS = (1, 2, 4, 8)
 def workload_of(signals: Signals, loader: LoaderSignals) -> Workload | None:
     """The loader's workload as a replay needs it; None where it was not recorded.
 
-    The cores are one rank's part of the job's, those that other jobs kept busy told apart.  What the copies say about the host is told apart from
-    the host's own work, and the size of a batch is taken from them where no worker sent one.
+    The cores are one rank's part of the job's, and those that other jobs kept busy are told apart; so are the copies from
+    the host's own work.  The size of a batch is taken from the copies where no worker sent one.
     """
     workload = loader.workload
     if workload is None or not workload.batches:

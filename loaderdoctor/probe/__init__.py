@@ -19,17 +19,20 @@ _hook: ImportHook | None = None  # one a process, whatever is recorded when
 WHY_EXIT = 0  # end.why
 
 
-def install(run_dir: str, steps: int | None = None, seconds: float | None = None) -> None:
+def install(
+    run_dir: str, steps: int | None = None, seconds: float | None = None, trace_window: int | None = None
+) -> None:
     """Record this process into `run_dir`, which has a folder `records`, from now on; while it records, does nothing.
 
-    `steps` and `seconds` end the script after so many steps or seconds of training.
+    `steps` and `seconds` end the script after so many steps or seconds of training, `trace_window` only after so many more
+    steps under torch's profiler.
     """
     global _hook
     from . import state
 
     if state.probe is not None:
         return
-    state.probe = state.Probe(run_dir, steps, seconds)
+    state.probe = state.Probe(run_dir, steps, seconds, trace_window)
     if _hook is not None:
         return
     import atexit

@@ -15,11 +15,12 @@ from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
 from .layout import KIND_OF
-from .stacks import DEEPEST, describe, is_caller_of_dataset
+from .stacks import describe, stack_of
 
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
+    from types import FrameType
 
+    from .stacks import Stack
     from .stage_clock import Writer
 
 WAITING_SHARE = 0.10  # of a batch's wall time off the CPU; below, no line is worth naming
@@ -31,8 +32,6 @@ EVERY = 64  # batches at least between two profiled ones
 MOST_COST = 0.001  # share of the time of making batches
 EVENT_NS = 1_500  # measured cost of one call and its return under `_Profile.on_event`
 _STACK = KIND_OF["stack"]
-
-Stack = tuple[tuple["CodeType", int], ...]
 
 
 class _Profile:
@@ -60,11 +59,7 @@ class _Profile:
         waited_ns = wall_ns - cpu_ns
         if waited_ns < SHORTEST_WAIT_NS and cpu_ns < SHORTEST_CPU_NS:
             return
-        stack: list[tuple[CodeType, int]] = []
-        while frame is not None and len(stack) < DEEPEST and not is_caller_of_dataset(frame.f_code):
-            stack.append((frame.f_code, frame.f_lineno))
-            frame = frame.f_back
-        took = self.took.setdefault((tuple(stack), _name_of(function)), [0, 0])
+        took = self.took.setdefault((stack_of(frame), _name_of(function)), [0, 0])
         took[0] += cpu_ns
         took[1] += waited_ns if waited_ns >= SHORTEST_WAIT_NS else 0
 

@@ -38,7 +38,6 @@ class Sampler:
         self.seen: dict[Stack, list[int]] = {}  # stack -> [CPU ns, samples]
         self.last_cpu_ns = 0
         self.flushed_ns = perf_counter_ns()
-        self.remaining_s = INTERVAL_S  # of the timer, where it was stopped before it fired
         self.installed = False
         self.armed = False
 
@@ -46,7 +45,6 @@ class Sampler:
         """Forget what a parent process saw before it forked; its handler is inherited, its timer is not."""
         self.seen = {}
         self.armed = False
-        self.remaining_s = INTERVAL_S
 
     def install(self) -> bool:
         """Take SIGPROF where nobody has it; only the main thread may, whose stack and CPU time a handler sees."""
@@ -62,23 +60,23 @@ class Sampler:
         return True
 
     def arm(self) -> None:
-        """Let the timer run on from where it was stopped, so that fetches shorter than its period are seen too."""
+        """Start the timer anew: the kernel adds a tick to what is left of a stopped one, so it is not carried on."""
         self.armed = True
         self.last_cpu_ns = thread_time_ns()
-        signal.setitimer(signal.ITIMER_PROF, self.remaining_s, INTERVAL_S)
+        signal.setitimer(signal.ITIMER_PROF, INTERVAL_S, INTERVAL_S)
 
     def disarm(self) -> None:
         """Stop the timer if it is ours.  A signal already sent still finds its handler, so that stays."""
         if not self.armed or signal.getsignal(signal.SIGPROF) != self.on_signal:
             return
         self.armed = False
-        self.remaining_s = signal.setitimer(signal.ITIMER_PROF, 0)[0] or INTERVAL_S
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
     def on_signal(self, _signum: int, frame: FrameType | None) -> None:
         """Add the CPU time since the last signal to the stack that runs now."""
         try:
             now_ns = thread_time_ns()
-            entry = self.seen.setdefault(_stack_of(frame), [0, 0])
+            entry = self.seen.setdefault(stack_of(frame), [0, 0])
             entry[0] += now_ns - self.last_cpu_ns
             entry[1] += 1
             self.last_cpu_ns = now_ns
@@ -101,7 +99,7 @@ class Sampler:
 sampler = Sampler()
 
 
-def start(_writer: Writer, _worker: int) -> None:
+def start() -> None:
     """Begin in a worker: call it in the worker's main thread, once."""
     sampler.reset()
     if sampler.install():
@@ -136,19 +134,16 @@ def _is_main_thread() -> bool:
     return threading.get_ident() == threading.main_thread().ident
 
 
-def _stack_of(frame: FrameType | None) -> Stack:
+def stack_of(frame: FrameType | None) -> Stack:
     """The frames that make the batch, innermost first, down to ours or torch's fetch."""
     stack: list[tuple[CodeType, int]] = []
-    while frame is not None and len(stack) < DEEPEST:
-        code = frame.f_code
-        if is_caller_of_dataset(code):
-            break
-        stack.append((code, frame.f_lineno))
+    while frame is not None and len(stack) < DEEPEST and not _calls_the_dataset(frame.f_code):
+        stack.append((frame.f_code, frame.f_lineno))
         frame = frame.f_back
     return tuple(stack)
 
 
-def is_caller_of_dataset(code: CodeType) -> bool:
+def _calls_the_dataset(code: CodeType) -> bool:
     """Whether the frame is the one that calls the dataset: nothing below it tells about the batch."""
     name = code.co_name
     return (name == "fetch" and code.co_filename.endswith("fetch.py")) or name == "_worker_loop"

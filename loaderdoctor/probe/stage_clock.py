@@ -109,15 +109,6 @@ def flush(writer: Writer, worker: int) -> None:
     """Write one `stage` record for each stage that ran in this thread since the last time."""
     now_ns = running.flushed_ns = perf_counter_ns()
     for name, total in running.totals.items():
-        if total.calls:
-            writer.put(
-                _STAGE,
-                worker,
-                writer.text(name),
-                now_ns,
-                total.calls,
-                total.self_ns,
-                total.self_cpu_ns,
-                total.total_ns,
-            )
+        took = (total.calls, total.self_ns, total.self_cpu_ns, total.total_ns)
+        writer.put(_STAGE, worker, writer.text(name), now_ns, *took)
     running.totals.clear()

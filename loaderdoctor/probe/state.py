@@ -44,14 +44,14 @@ class Thread(_local):
 class Probe:
     """The writer, the clock and the counters of one recording."""
 
-    def __init__(self, run_dir: str, steps: int | None, seconds: float | None) -> None:
+    def __init__(self, run_dir: str, steps: int | None, seconds: float | None, trace_window: int | None = None) -> None:
         self.run_dir = run_dir
         self.writer = Writer(run_dir)
         self.clock: HostClock = HostClock()
         self.thread = Thread()
         self.loaders = Loaders()
         self.stop = StopRule(steps, seconds)
-        self.trace = TraceWindow.asked_for(self.writer)
+        self.trace = None if trace_window is None else TraceWindow(self.writer, trace_window)
         self.iterator_numbers = count(1)
         self.queues: dict[int, int] = {}  # id of a result queue -> iterator, for the pin thread
         self.installed_ns = perf_counter_ns()

@@ -7,7 +7,6 @@ with it.  Refused where a profiler of the script's is active, and where the devi
 
 from __future__ import annotations
 
-import os
 import sys
 from time import perf_counter_ns, time_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from .writer import Writer
 
-VARIABLE = "LOADERDOCTOR_TRACE_WINDOW"
 ACTIVITIES = {"cuda": "CUDA", "xpu": "XPU", "privateuseone": "PrivateUse1"}
 _TRACE_WINDOW = KIND_OF["trace_window"]
 
@@ -43,15 +41,6 @@ class TraceWindow:
         self._writer = writer
         self._profiler: Any = None
         self._began_ns = 0
-
-    @classmethod
-    def asked_for(cls, writer: Writer) -> TraceWindow | None:
-        """The window that the environment asks for."""
-        try:
-            steps = int(os.environ[VARIABLE])
-        except (KeyError, ValueError):
-            return None
-        return cls(writer, steps)
 
     def goes_on(self) -> bool:
         """Asked before each next() once the measured steps are over: whether the script is to go on for the window."""

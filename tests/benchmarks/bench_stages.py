@@ -49,7 +49,7 @@ def paired(plain, changed, times):
 
 
 def sampled():
-    stacks.start(Recorder(), 0)
+    stacks.start()
     for _ in range(200):
         work()
     stacks.stop(Recorder(), 0)

@@ -7,8 +7,9 @@ from ailing import answer, fed, on_a_cpu, on_a_gpu, workers_busy
 from builders import exact, steps
 
 from loaderdoctor.causes import diagnose
+from loaderdoctor.causes.answers import STARVES
 from loaderdoctor.causes.gpu_bound import COMPUTING
-from loaderdoctor.causes.limits import DRAINED, FED
+from loaderdoctor.causes.limits import DRAINED
 
 
 @pytest.mark.parametrize("run", [on_a_cpu(fed()), on_a_gpu(fed())], ids=["cpu", "gpu"])
@@ -17,7 +18,7 @@ def test_a_fed_run_that_computes_is_limited_by_that(run):
     assert diagnose(run).limit == "gpu-bound"
 
 
-@pytest.mark.parametrize(("share", "status"), [(FED.value - 0.001, "found"), (FED.value, "ruled-out")])
+@pytest.mark.parametrize(("share", "status"), [(STARVES.value - 0.001, "found"), (STARVES.value, "ruled-out")])
 def test_a_run_that_starves_has_another_limit(share, status):
     assert answer("gpu-bound", on_a_cpu(fed(), share=share)).status == status
 

@@ -51,7 +51,7 @@ def shares(recorder, field):
 
 
 def test_cpu_time_is_told_apart_even_where_calls_hold_the_gil(recorder):
-    stacks.start(recorder, 0)
+    stacks.start()
     for _ in range(12):
         python_code(20)
         holds_the_gil(60)
@@ -78,7 +78,7 @@ def test_a_script_that_has_sigprof_keeps_it(recorder):
         pass
 
     signal.signal(signal.SIGPROF, mine)
-    stacks.start(recorder, 0)
+    stacks.start()
     python_code(40)
     stacks.stop(recorder, 0)
     assert signal.getsignal(signal.SIGPROF) is mine

@@ -42,7 +42,8 @@ def _load_probe(run):
     probe = sys.modules[_PROBE] = module_from_spec(spec)
     try:
         spec.loader.exec_module(probe)
-        probe.install(run, _number("LOADERDOCTOR_STEPS", int), _number("LOADERDOCTOR_SECONDS", float))
+        steps, seconds = _number("LOADERDOCTOR_STEPS", int), _number("LOADERDOCTOR_SECONDS", float)
+        probe.install(run, steps, seconds, _number("LOADERDOCTOR_TRACE_WINDOW", int))
     except Exception:
         sys.modules.pop(_PROBE, None)
         raise

@@ -149,7 +149,7 @@ class _BetweenQueues:
             threads = sys.modules["torch"].get_num_threads()
             pid = os.getpid()
             probe.writer.put(_READY, self.worker, pid, self.born_ns, now_ns, affinity, threads, private_bytes())
-            stacks.start(probe.writer, self.worker)
+            stacks.start()
         except Exception:
             return
 
