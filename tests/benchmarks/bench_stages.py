@@ -20,11 +20,14 @@ from loaderdoctor.probe._importlib_bootstrap.timed import timed
 from loaderdoctor.probe.stage_clock import running
 
 CALLS, PAIRS = 20_000, 15
+BLOCK = (
+    2_000  # pieces of work a measurement: two seconds, so that starting and the last flush weigh as in a real worker
+)
 BAR_SHARE = 0.003
 
 
 def work():
-    """About 5 ms of Python and C."""
+    """About 1 ms of Python and C."""
     total = 0
     for i in range(20_000):
         total += i * i % 7
@@ -50,13 +53,13 @@ def paired(plain, changed, times):
 
 def sampled():
     stacks.start()
-    for _ in range(200):
+    for _ in range(BLOCK):
         work()
     stacks.stop(Recorder(), 0)
 
 
 def plain():
-    for _ in range(200):
+    for _ in range(BLOCK):
         work()
 
 
