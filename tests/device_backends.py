@@ -15,7 +15,7 @@ class SimBackend:
     def __init__(self, device=None, *, timed=True):
         self.device = device or SimDevice(VirtualClock())
         self.timed = timed
-        self.capturing = False
+        self.is_capturing = False
         self.started = True
 
     def now_ns(self):
@@ -36,12 +36,15 @@ class SimBackend:
     def event(self):
         return Event(self.device)
 
+    def capturing(self):
+        return self.is_capturing
+
     def record(self, event, stream):
-        if not self.capturing:
-            event.record(stream)
-        return not self.capturing
+        assert not self.is_capturing, "it would become a node of the graph"
+        event.record(stream)
 
     def done(self, event):
+        assert not self.is_capturing, "it would end the capture"
         return event.query()
 
     def elapsed_ns(self, start, end):
@@ -87,9 +90,11 @@ class TraceBackend:
     def event(self):
         return Point()
 
+    def capturing(self):
+        return False
+
     def record(self, event, stream):  # noqa: ARG002 - the protocol's
         event.at_ns = self.queue.event_ns(self.host_ns, self.latency_ns)
-        return True
 
     def done(self, event):
         return event.at_ns <= self.host_ns

@@ -62,9 +62,7 @@ def workload_of(
         batch_bytes=_batch_bytes(made),
         worker_rss_bytes=private_bytes(lives),
         device_s=_device_s(steps) if on_device else (),
-        host_s=tuple(((steps["end_ns"] - steps["got_ns"] - steps["sync_ns"].fillna(0)).clip(lower=0) / NS).tolist())
-        if on_device
-        else (),
+        host_s=_host_s(steps) if on_device else (),
         run_ahead_steps=0 if on_device and _is_synced(steps) else None,
     )
 
@@ -89,6 +87,13 @@ def _device_s(steps: pd.DataFrame) -> tuple[float, ...]:
     """The device's own work of each step: what is left of the step without waits and copies."""
     span_ns = steps["device_step_ns"].fillna(steps["span_ns"] - steps["build_ns"])
     work_ns = span_ns - (steps["exposed_ns"] - steps["build_ns"].where(steps["drained"] > 0, 0.0)) - steps["copy_ns"]
+    return tuple((work_ns.clip(lower=0) / NS).tolist())
+
+
+def _host_s(steps: pd.DataFrame) -> tuple[float, ...]:
+    """The host's own work of each step: from its batch to the next request, without waits for the device."""
+    synced_ns = steps["sync_ns"].fillna(steps["sync_ns"].mean()).fillna(0.0)
+    work_ns = steps["end_ns"] - steps["got_ns"] - synced_ns
     return tuple((work_ns.clip(lower=0) / NS).tolist())
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from ..device.copies import Copy
+from ..device.hearing import hearing
+from .waiting import timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,30 +24,7 @@ if TYPE_CHECKING:
 SMALL_BYTES = 4096  # asking a tensor whether it is pinned costs 1 us, and batches of small ones have hundreds
 SMALL_ASKED_EVERY = 16
 _MODULE_MOVES = "torch/nn/modules/module.py"  # Module.to moves parameters and buffers one by one, which are no batch
-
-
-class Inside(threading.local):
-    """Whether this thread is in a call of ours already, and what the last tensor said that was asked whether it is pinned."""
-
-    busy = False
-    pinned = False
-    unasked = 0
-
-
-class Told:
-    """The clock that hears of copies and waits: hooks stay for good, recordings come and go."""
-
-    clock: DeviceClock | None = None
-
-
-inside = Inside()
-told = Told()
-
-
-def listener() -> DeviceClock | None:
-    """The clock that wants to hear of the call that begins now."""
-    clock = told.clock
-    return None if clock is None or inside.busy or not clock.listens() else clock
+_NOWHERE = "", "", None
 
 
 def wrap(torch: ModuleType) -> None:
@@ -64,7 +42,7 @@ def _hooked(torch: Any, original: Callable[..., Any], ends_of: Callable[..., tup
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling():
             return original(self, *args, **kwargs)
-        clock = listener()
+        clock = hearing.clock
         if clock is None:
             return original(self, *args, **kwargs)
         source, target = ends_of(self, args, kwargs)
@@ -72,26 +50,19 @@ def _hooked(torch: Any, original: Callable[..., Any], ends_of: Callable[..., tup
         if from_kind == to_kind:
             return original(self, *args, **kwargs)
         blocking = not _is_non_blocking(args, kwargs)
-        if from_kind == "cpu":
-            lane = clock.copying(index)
-        elif blocking:
-            lane = None
-        else:
-            return original(self, *args, **kwargs)
-        inside.busy = True
-        copy = None
+        if from_kind != "cpu":
+            return timed(clock, original, (self, *args), kwargs) if blocking else original(self, *args, **kwargs)
+        lane = clock.copying(index)
+        hearing.clock = copy = None
         began_ns = perf_counter_ns()
         try:
             result = original(self, *args, **kwargs)
-            host_ns = perf_counter_ns() - began_ns
             if lane is not None:
-                copy = _describe(source, result, blocking, host_ns)
+                copy = _describe(source, result, blocking, perf_counter_ns() - began_ns)
         finally:
-            inside.busy = False
+            hearing.clock = clock
             if lane is not None:
                 clock.copied(lane, copy)
-        if from_kind != "cpu":
-            clock.synced(host_ns)
         return result
 
     return method
@@ -111,33 +82,37 @@ def _describe(source: Any, result: Any, blocking: bool, host_ns: int) -> Copy | 
 
 def _is_pinned(tensor: Any, size: int) -> bool:
     """Asked of the tensor itself; small ones are taken to be as the one before them, most of the time."""
-    inside.unasked -= 1
-    if size >= SMALL_BYTES or inside.unasked < 0:
-        inside.unasked = SMALL_ASKED_EVERY
-        inside.pinned = bool(tensor.is_pinned())
-    return inside.pinned
+    if size < SMALL_BYTES and hearing.unasked:
+        hearing.unasked -= 1
+        return hearing.pinned
+    hearing.unasked = SMALL_ASKED_EVERY
+    hearing.pinned = pinned = bool(tensor.is_pinned())
+    return pinned
 
 
 def _route(clock: DeviceClock, source: Any, target: Any) -> tuple[str, str, int | None]:
     """Kinds of device and the target's number; twice the same where it is nothing of ours."""
     try:
         from_kind = source.device.type
-        to_kind, index = _place(clock, target)
+        to_kind, index = _named(target) if isinstance(target, str) else _place(clock, target)
     except Exception:
-        return "", "", None
-    ours = clock.backend.kind if clock.backend is not None else ""
+        return _NOWHERE
+    ours = clock.kind
     if (from_kind == "cpu" and to_kind == ours) or (from_kind == ours and to_kind == "cpu"):
         return from_kind, to_kind, index
-    return "", "", None
+    return _NOWHERE
+
+
+@functools.lru_cache(64)
+def _named(target: str) -> tuple[str, int | None]:
+    kind, _, number = target.partition(":")
+    return kind, int(number) if number else None
 
 
 def _place(clock: DeviceClock, target: Any) -> tuple[str, int | None]:
-    """Kind and number of a device given as torch.device, tensor, name or number."""
-    if isinstance(target, str):
-        kind, _, number = target.partition(":")
-        return kind, int(number) if number else None
+    """Kind and number of a device given as torch.device, tensor or number."""
     if isinstance(target, int):
-        return (clock.backend.kind if clock.backend else ""), target
+        return clock.kind, target
     device = getattr(target, "device", target)
     return getattr(device, "type", ""), getattr(device, "index", None)
 
@@ -158,6 +133,9 @@ def _source(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _is_non_blocking(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """In each form of the three methods the first flag given by position is `non_blocking`."""
     given = kwargs.get("non_blocking")
-    if given is None:
-        given = next((argument for argument in args if isinstance(argument, bool)), False)
-    return bool(given)
+    if given is not None:
+        return bool(given)
+    for argument in args:
+        if argument is True or argument is False:
+            return bool(argument)
+    return False

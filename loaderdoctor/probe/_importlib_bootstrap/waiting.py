@@ -6,7 +6,7 @@ import functools
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
-from .transfer import inside, listener
+from ..device.hearing import hearing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,10 +48,10 @@ def _reading(torch: Any, original: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling():
             return original(self, *args, **kwargs)
-        clock = listener()
+        clock = hearing.clock
         if clock is None or self.device.type == "cpu":
             return original(self, *args, **kwargs)
-        return _timed(clock, original, (self, *args), kwargs)
+        return timed(clock, original, (self, *args), kwargs)
 
     return method
 
@@ -61,21 +61,22 @@ def _waiting(torch: Any, original: Callable[..., Any]) -> Callable[..., Any]:
     def synchronize(*args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling():
             return original(*args, **kwargs)
-        clock = listener()
+        clock = hearing.clock
         if clock is None:
             return original(*args, **kwargs)
-        return _timed(clock, original, args, kwargs)
+        return timed(clock, original, args, kwargs)
 
     return synchronize
 
 
-def _timed(clock: DeviceClock, original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    inside.busy = True
+def timed(clock: DeviceClock, original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The call `original(*args, **kwargs)`, in which the host waits for the device."""
+    hearing.clock = None
     began_ns = perf_counter_ns()
     try:
         return original(*args, **kwargs)
     finally:
-        inside.busy = False
+        hearing.clock = clock
         clock.synced(perf_counter_ns() - began_ns)
 
 
@@ -86,15 +87,15 @@ def _holding(torch: Any, waiter: int, original: Callable[..., Any]) -> Callable[
     def method(*args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling():
             return original(*args, **kwargs)
-        clock = listener()
+        clock = hearing.clock
         if clock is None:
             return original(*args, **kwargs)
         lane = clock.hold(args[waiter] if len(args) > waiter else kwargs.get("stream"))
-        inside.busy = True
+        hearing.clock = None
         try:
             return original(*args, **kwargs)
         finally:
-            inside.busy = False
+            hearing.clock = clock
             if lane is not None:
                 clock.released(lane)
 

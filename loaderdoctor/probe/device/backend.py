@@ -36,8 +36,11 @@ class Backend(Protocol):
     def event(self) -> Any:
         """A new point, not yet in any stream."""
 
-    def record(self, event: Any, stream: Any) -> bool:
-        """Put the point at the end of the stream; False where that must not be, as in a graph that is being captured."""
+    def capturing(self) -> bool:
+        """Whether this thread's stream is capturing a graph: nothing may be recorded and nothing asked."""
+
+    def record(self, event: Any, stream: Any) -> None:
+        """Put the point at the end of the stream."""
 
     def done(self, event: Any) -> bool:
         """Whether the device has come to the point.  Never waits."""
@@ -65,6 +68,8 @@ class ModuleBackend:
         self._is_capturing = getattr(self._module, "is_current_stream_capturing", None)
         self._current_device = _first(self._module, "current_device", _accelerator(torch), "current_device_index")
         self._current_stream = _first(self._module, "current_stream", _accelerator(torch), "current_stream")
+        self._raw_stream = getattr(torch._C, f"_{kind}_getCurrentRawStream", None)
+        self._streams: dict[tuple[int, int], Any] = {}
         self._event_type = getattr(self._module, "Event", None)
         self._host_memory_stats = getattr(self._module, "host_memory_stats", None)
         self._seen = False
@@ -82,8 +87,18 @@ class ModuleBackend:
         return int(self._current_device())
 
     def stream(self, index: int) -> Any:
-        """The device's own kind of stream, or torch's generic one."""
-        return self._current_stream(index)
+        """The device's own kind of stream, or torch's generic one.
+
+        Making the object takes microseconds, and there are few streams: they are kept by the number that torch's compiler
+        asks for, where torch has it.
+        """
+        if self._raw_stream is None:
+            return self._current_stream(index)
+        key = index, self._raw_stream(index)
+        stream = self._streams.get(key)
+        if stream is None:
+            stream = self._streams[key] = self._current_stream(index)
+        return stream
 
     def event(self) -> Any:
         """With a time stamp where the device has them."""
@@ -95,12 +110,13 @@ class ModuleBackend:
         except (TypeError, RuntimeError, NotImplementedError) as error:
             raise NoTimingError(error) from error
 
-    def record(self, event: Any, stream: Any) -> bool:
-        """During capture the event would become a node of the graph, and asking it an error."""
-        if self._is_capturing is not None and self._is_capturing():
-            return False
+    def capturing(self) -> bool:
+        """An event would become a node of the graph, and asking for any other one ends the capture with an error."""
+        return self._is_capturing is not None and bool(self._is_capturing())
+
+    def record(self, event: Any, stream: Any) -> None:
+        """By the event itself."""
         event.record(stream)
-        return True
 
     def done(self, event: Any) -> bool:
         """By the event's own query."""
@@ -154,10 +170,13 @@ class MpsBackend:
         """Without a time stamp."""
         return self._torch.mps.Event()
 
-    def record(self, event: Any, stream: Any) -> bool:  # noqa: ARG002 - the protocol's, there is one stream
+    def capturing(self) -> bool:
+        """It has no graphs."""
+        return False
+
+    def record(self, event: Any, stream: Any) -> None:  # noqa: ARG002 - the protocol's, there is one stream
         """Commits what is encoded so far."""
         event.record()
-        return True
 
     def done(self, event: Any) -> bool:
         """By the event's own query."""

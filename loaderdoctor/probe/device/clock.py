@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..clock import HostClock
 from ..layout import KIND_OF, METHOD_EVENTS, METHOD_GAP, UNKNOWN
 from .backend import NoTimingError
+from .hearing import hearing
 from .lane import Lane
 from .pace import Pace
 from .witness import WitnessLane
@@ -58,7 +59,10 @@ class Consumer:
         self.lanes: dict[int, Lane | WitnessLane] = {}
         self.pace = Pace()
         self.has_got = True  # trains_only: the step's first copy was seen
-        self.every = 0  # of the open step: 0 if it is not measured
+
+    def must_hear(self) -> bool:
+        """Where the measurement of the wait itself stands on the copies: they end it, or are a part of next()."""
+        return self.trains_only or any(lane.copies_inside for lane in self.lanes.values())
 
 
 class DeviceClock(HostClock):
@@ -70,6 +74,7 @@ class DeviceClock(HostClock):
         self.armed = False  # copies and waits are worth a look
         self.now_ns = now_ns
         self.backend: Backend | None = None
+        self.kind = ""  # of the backend
         self._writer = writer
         self._find_backend = find_backend
         self._is_searched = False
@@ -86,8 +91,15 @@ class DeviceClock(HostClock):
         """Put a point before next()."""
         consumer = self._consumer()
         consumer.depth += 1
-        if consumer.depth == 1 and not consumer.is_background and self._is_usable():
+        if consumer.depth > 1:
+            return
+        hearing.clock = None
+        if consumer.is_background:
+            return
+        if self._is_usable():
             self._begin(consumer, iterator)
+        elif self.armed:
+            hearing.clock = self  # a copy may be the first that is seen of the device
 
     @_quiet
     def got(self, iterator: int, ordinal: int, _status: int) -> None:
@@ -107,9 +119,8 @@ class DeviceClock(HostClock):
         """An optimizer has stepped, so this thread trains."""
         me = threading.get_ident()
         consumer = self._consumers.get(me)
-        for thread, other in [*self._consumers.items()]:  # other threads may add theirs meanwhile
-            if thread != me and not other.trains_only and not other.is_background:
-                self._set_aside(other)
+        if len(self._consumers) > (consumer is not None):
+            self._set_others_aside(me)
         if consumer is None and self._consumers:
             consumer = self._consumers[me] = Consumer(trains_only=True)
         if consumer is None or not self._is_usable():
@@ -124,18 +135,14 @@ class DeviceClock(HostClock):
     @_quiet
     def finished(self) -> None:
         """Write what is known of the steps that are left."""
-        self.armed = False
-        consumer = self._consumers.pop(threading.get_ident(), None)
+        self.armed, hearing.clock = False, None
+        consumer = self._consumers.get(threading.get_ident())
+        self._consumers = {}
         if consumer is not None:
             for lane in consumer.lanes.values():
                 lane.finish()
 
     # -- told by the hooks on tensors and streams
-
-    def listens(self) -> bool:
-        """Whether this thread's copies and waits are of a step that is measured, or tell that the device is in use."""
-        consumer = self._consumers.get(threading.get_ident()) if self.armed else None
-        return consumer is not None and (consumer.every > 0 or not consumer.lanes)
 
     @_quiet
     def copying(self, index: int | None) -> Lane | WitnessLane | None:
@@ -187,7 +194,7 @@ class DeviceClock(HostClock):
 
     def give_up(self, error: Exception) -> None:
         """Go on with the weaker kind of point where the device lacks time stamps, else without any."""
-        backend, self._consumers = self.backend, {}
+        backend, self._consumers, hearing.clock = self.backend, {}, None
         if backend is not None and backend.timed and isinstance(error, NoTimingError):
             backend.timed = False
             self._writer.note(
@@ -200,7 +207,7 @@ class DeviceClock(HostClock):
     def _forget(self) -> None:
         """In a forked child: streams and points are the parent's."""
         self.armed, self.backend, self._is_searched = False, None, False
-        self._consumers = {}
+        self._consumers, hearing.clock = {}, None
 
     def _consumer(self) -> Consumer:
         me = threading.get_ident()
@@ -214,6 +221,7 @@ class DeviceClock(HostClock):
             self._is_searched = True
             self.backend = self._find_backend()
             self.armed = self.backend is not None
+            self.kind = self.backend.kind if self.backend is not None else ""
         return self.backend is not None and self.backend.active()
 
     def _begin(self, consumer: Consumer, iterator: int) -> None:
@@ -223,9 +231,11 @@ class DeviceClock(HostClock):
         if not consumer.lanes:
             index = self.backend.index()
             consumer.lanes[index] = self._lane(index, consumer)
-        consumer.every = consumer.pace.next(self.now_ns(), len(consumer.lanes))
+        every = consumer.pace.next(self.now_ns(), len(consumer.lanes))
+        hears = every > 0 and (consumer.pace.hears() or consumer.must_hear())
+        hearing.clock = self if hears else None
         for lane in consumer.lanes.values():
-            lane.request(iterator, consumer.every)
+            lane.request(iterator, every, hears=hears)
 
     def _lane(self, index: int, consumer: Consumer) -> Lane | WitnessLane:
         backend = self.backend
@@ -235,6 +245,11 @@ class DeviceClock(HostClock):
             return WitnessLane(backend, index, self._writer, self.now_ns)
         method = METHOD_GAP if consumer.trains_only else METHOD_EVENTS
         return Lane(backend, index, self._writer, self.now_ns, method)
+
+    def _set_others_aside(self, me: int) -> None:
+        for thread, other in [*self._consumers.items()]:  # other threads may add theirs meanwhile
+            if thread != me and not other.trains_only and not other.is_background:
+                self._set_aside(other)
 
     def _set_aside(self, consumer: Consumer) -> None:
         consumer.is_background = True

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..layout import KIND_OF
-
-if TYPE_CHECKING:
-    from .lane import Writer
 
 _COPY = KIND_OF["copy"]
 
@@ -45,11 +42,9 @@ class Copies:
         self.host_ns += copy.host_ns
         self.side |= side
 
-    def write(self, writer: Writer, iterator: int, ordinal: int, device: int, device_ns: int) -> None:
-        """Append the record, where there is anything to tell; device_ns is -1 where it was not measured."""
-        if not self.count:
-            return
-        writer.put(
+    def record(self, iterator: int, ordinal: int, device: int, device_ns: int) -> tuple[int, ...]:
+        """For the file; device_ns is -1 where it was not measured."""
+        return (
             *(_COPY, iterator, ordinal, device, self.count, self.bytes, self.pinned, self.pinned_bytes),
             *(self.blocking, self.converted, self.host_ns, device_ns, self.side),
         )

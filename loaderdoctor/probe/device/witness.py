@@ -27,6 +27,7 @@ class WitnessLane:
 
     def __init__(self, backend: Backend, index: int, writer: Writer, now_ns: Callable[[], int]) -> None:
         self.index = index
+        self.copies_inside = False  # they are no part of a wait that is proven as a whole
         self._backend = backend
         self._writer = writer
         self._now_ns = now_ns
@@ -39,19 +40,18 @@ class WitnessLane:
         self._was_idle = False
         self._every = 0
         self._copies = Copies()
-        self._sync_ns = self._syncs = 0
 
-    def request(self, iterator: int, every: int) -> None:
+    def request(self, iterator: int, every: int, *, hears: bool) -> None:
         """Was the stream done, and where does it stand now."""
         self.finish()
-        self._every = every
+        self._sync_ns = self._syncs = 0 if hears else UNKNOWN
+        self._every = every = 0 if every and self._backend.capturing() else every
         if every:
             self._was_idle = self._has_stepped and self._backend.done(self._after_step)
             self._has_stepped = False
             if self._requested is None:
                 self._requested = self._backend.event()
-            if not self._backend.record(self._requested, self._backend.stream(self.index)):
-                self._every = 0
+            self._backend.record(self._requested, self._backend.stream(self.index))
         self._open = (iterator, self._now_ns())
 
     def got(self, ordinal: int) -> None:
@@ -93,16 +93,16 @@ class WitnessLane:
         """The last known work of a step has been enqueued."""
         if self._after_step is None:
             self._after_step = self._backend.event()
-        self._has_stepped = self._backend.record(self._after_step, self._backend.stream(self.index))
-
-    def resolve(self, most: int) -> None:
-        """Nothing is left for later."""
+        self._has_stepped = not self._backend.capturing()
+        if self._has_stepped:
+            self._backend.record(self._after_step, self._backend.stream(self.index))
 
     def finish(self) -> None:
         """Write the open step."""
         if self._open is not None and self._ordinal != UNKNOWN:
             iterator, ordinal, index = self._open[0], self._ordinal, self.index
-            self._copies.write(self._writer, iterator, ordinal, index, UNKNOWN)
+            if self._copies.count:
+                self._writer.put_all([self._copies.record(iterator, ordinal, index, UNKNOWN)])
             if self._every:
                 drained = int(self._wait[2] > 0 and self._was_idle)
                 self._writer.put(
@@ -111,4 +111,3 @@ class WitnessLane:
                 )
         self._open, self._ordinal = None, UNKNOWN
         self._copies = Copies()
-        self._sync_ns = self._syncs = 0

@@ -12,6 +12,7 @@ from simaccel.truth import NEXT, Truth
 
 from loaderdoctor.probe.device.clock import DeviceClock
 from loaderdoctor.probe.device.copies import Copy
+from loaderdoctor.probe.device.hearing import hearing
 from loaderdoctor.probe.layout import METHOD_EVENTS, METHOD_WITNESS, NEXT_BATCH, NEXT_END
 
 MS, US = 1e-3, 1e-6
@@ -98,10 +99,12 @@ class Loop:
     def copy(self):
         s = self.scenario
         for _ in range(s.parts):
-            lane = self.clock.copying(None) if self.clock.listens() else None
+            lane = self.clock.copying(None) if hearing.clock is self.clock else None
+            began_ns = self.backend.now_ns()
             self.device.h2d(s.nbytes // s.parts, pinned=s.pinned, non_blocking=s.non_blocking)
+            host_ns = self.backend.now_ns() - began_ns
             if lane is not None:
-                self.clock.copied(lane, Copy(s.nbytes // s.parts, s.pinned, not s.non_blocking, False, 0))
+                self.clock.copied(lane, Copy(s.nbytes // s.parts, s.pinned, not s.non_blocking, False, host_ns))
 
     def copy_aside(self, *, wait):
         self.device.current_stream = self.side

@@ -12,6 +12,7 @@ from loaderdoctor.probe.device import pace
 from loaderdoctor.probe.device.backend import NoTimingError
 from loaderdoctor.probe.device.clock import DeviceClock
 from loaderdoctor.probe.device.copies import Copy
+from loaderdoctor.probe.device.hearing import hearing
 from loaderdoctor.probe.layout import METHOD_EVENTS, METHOD_GAP, METHOD_WITNESS, NEXT_BATCH
 
 MS, US = 1e-3, 1e-6
@@ -64,7 +65,7 @@ class Script:
         self.clock.stepped()
 
     def c(self, nbytes=1000):
-        lane = self.clock.copying(0) if self.clock.listens() else None
+        lane = self.clock.copying(0) if hearing.clock is self.clock else None
         self.device.h2d(nbytes, pinned=True, non_blocking=True)
         if lane is not None:
             self.clock.copied(lane, Copy(nbytes, pinned=True, blocking=False, converted=False, host_ns=0))
@@ -156,9 +157,9 @@ def test_a_loader_read_inside_next_is_part_of_that_next():
 def test_nothing_is_recorded_while_a_graph_is_captured():
     backend = SimBackend()
     script = Script(backend).play("nk")
-    backend.capturing = True
+    backend.is_capturing = True
     script.play("nkc")
-    backend.capturing = False
+    backend.is_capturing = False
     script.play("nk").end()
     assert [row["ordinal"] for row in script.steps] == [2]
 
@@ -195,7 +196,7 @@ def test_events_without_time_stamps_are_found_out_and_replaced_by_witnesses():
         raise NoTimingError("Backend doesn't support elapsedTime")
 
     backend.elapsed_ns = elapsed_ns
-    script = Script(backend).play("nkoi" * 6).end()
+    script = Script(backend).play("nkoi" * 12).end()
     assert [slug for slug, _ in script.recorder.notes] == ["device-clock-no-timing"]
     assert {row["method"] for row in script.steps} == {METHOD_WITNESS}
     assert len(script.steps) > 1

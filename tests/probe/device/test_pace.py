@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loaderdoctor.probe.device.pace import BAR, COST_NS, Pace
+from loaderdoctor.probe.device.pace import BAR, COST_NS, HEARD_FIRST, HEARD_ONE_IN, Pace
 
 
 @pytest.mark.parametrize(("step_ms", "every"), [(100, 1), (13, 1), (7, 2), (5, 3), (1, 13)])
@@ -22,3 +22,12 @@ def test_measured_steps_do_not_keep_the_beat_of_the_workers():
     chosen = [pace.next(round(step * 2.5e6), 1) for step in range(1, 2001)]
     beats = [step % 4 for step, every in enumerate(chosen) if every]
     assert all(beats.count(beat) > len(beats) / 8 for beat in range(4))
+
+
+def test_a_short_run_is_heard_to_the_end_and_a_long_one_in_part():
+    pace = Pace()
+    heard = [pace.hears() for _ in range(HEARD_FIRST + 400)]
+    assert all(heard[:HEARD_FIRST])
+    assert sum(heard[HEARD_FIRST:]) == 400 / HEARD_ONE_IN
+    places = [step % HEARD_ONE_IN for step, hears in enumerate(heard[HEARD_FIRST:]) if hears]
+    assert all(places.count(place) > len(places) / 8 for place in range(HEARD_ONE_IN))

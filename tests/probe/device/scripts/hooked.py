@@ -30,6 +30,10 @@ class Heard:
         elif kind == 30:
             self.steps.append(fields)
 
+    def put_all(self, records):
+        for record in records:
+            self.put(*record)
+
     def note(self, slug, sentence):
         raise AssertionError(slug, sentence)
 
