@@ -136,6 +136,7 @@ class Script:
     ready: Sequence[int] = ()  # batches ready at each next() of the training loader
     device: Sequence[tuple[float, float, float]] = ()  # its (exposed wait, exposed copy, step) on the device, in s
     device_every: int = 1  # only each n-th of them is measured
+    device_heard_every: int = 1  # only in each n-th are copies and waits of the host known
     device_noise_s: float = 0.0  # of a wait on the device's clock
     device_sync_s: float = 0.0  # what the host waits for the device in each step
 
@@ -289,6 +290,7 @@ class Script:
 
     def _put_device_step(self, call: drawn.Call, wait_s: float, copy_s: float, step_s: float) -> None:
         wait_ns, noise_ns = round(wait_s * 1e9), round(self.device_noise_s * 1e9)
+        heard = call.ordinal % self.device_heard_every == 0
         self.main.put(
             "device_step",
             iterator=call.iterator,
@@ -298,12 +300,12 @@ class Script:
             wait_low_ns=max(0, wait_ns - noise_ns),
             wait_ns=wait_ns,
             wait_high_ns=wait_ns + noise_ns,
-            copy_ns=round(copy_s * 1e9),
+            copy_ns=round(copy_s * 1e9) if heard else UNKNOWN,
             step_ns=round(step_s * 1e9),
             drained=int(wait_ns > 0),
             every=self.device_every,
-            sync_ns=round(self.device_sync_s * 1e9),
-            syncs=int(self.device_sync_s > 0),
+            sync_ns=round(self.device_sync_s * 1e9) if heard else UNKNOWN,
+            syncs=int(self.device_sync_s > 0) if heard else UNKNOWN,
         )
 
 

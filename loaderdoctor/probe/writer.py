@@ -15,7 +15,6 @@ from .layout import (
     HEADER,
     KIND_OF,
     MAGIC,
-    RECORD,
     RECORD_BYTES,
     ROLE_MAIN,
     SCHEMA,
@@ -26,13 +25,13 @@ from .layout import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 MOST_BYTES = 200_000_000  # about a million batches; a run that leaves more is not read any better
 MOST_SOON = 64  # records that wait for one that follows them
 ROLE_NAMES = ("main", "worker")
 _FIELDS = RECORD_BYTES // 8 - 1
-_PADDING = tuple((0,) * (_FIELDS - count) for count in range(_FIELDS + 1))
+_PACK = tuple(struct.Struct(f"<{1 + fields}q{8 * (_FIELDS - fields)}x").pack for fields in range(_FIELDS + 1))
 _NOTE = KIND_OF["note"]
 _END = KIND_OF["end"]
 
@@ -51,7 +50,7 @@ class Writer:
         self._descriptors: dict[
             int, int
         ] = {}  # pid -> descriptor; after a fork the parent's entry is another process's
-        self._soon: deque[tuple[int, ...]] = deque()
+        self._soon: deque[bytes] = deque()
         os.register_at_fork(after_in_child=self._soon.clear)  # they are the parent's to write
         self._numbers: dict[str, int] = {}  # texts of this process's file
         self._next_number = count(1)
@@ -67,35 +66,31 @@ class Writer:
 
     def put(self, kind: int, *fields: int) -> None:
         """Append a record of layout.KINDS[kind]; fields left out are 0."""
-        if self._soon:
-            self.put_all([(kind, *fields)])
-            return
         try:
-            self._append(RECORD.pack(kind, *fields, *_PADDING[len(fields)]))
+            record = _PACK[len(fields)](kind, *fields)
+            self._append(self._after_waiting(record) if self._soon else record)
         except (OSError, struct.error, IndexError, TypeError):
             self.lost += 1
 
     def put_soon(self, kind: int, *fields: int) -> None:
-        """Append a record together with the one that follows it: for what happens between two batches.
+        """Append a record together with the next one, at no write of its own: for what happens between two batches.
 
-        Writing costs a step more than all else here does.  A process that dies takes no more than its last step along.
+        A process that dies takes no more than those of its last step along.
         """
-        self._soon.append((kind, *fields))
+        try:
+            self._soon.append(_PACK[len(fields)](kind, *fields))
+        except (struct.error, IndexError, TypeError):
+            self.lost += 1
         if len(self._soon) >= MOST_SOON:
             self.put_all([])
 
     def put_all(self, records: Sequence[tuple[int, ...]]) -> None:
         """Append several records with one write, each its kind and its fields."""
-        packed = []
-        for record in (*self._taken(), *records):
-            try:
-                packed.append(RECORD.pack(*record, *_PADDING[len(record) - 1]))
-            except (struct.error, IndexError, TypeError):
-                self.lost += 1
         try:
-            self._append(b"".join(packed))
-        except OSError:
-            self.lost += len(packed)
+            packed = b"".join([_PACK[len(record) - 1](*record) for record in records])
+            self._append(self._after_waiting(packed))
+        except (OSError, struct.error, IndexError, TypeError):
+            self.lost += len(records)
 
     def text(self, text: str) -> int:
         """The number of a text in this process's file; its parts are written when it is new."""
@@ -130,11 +125,13 @@ class Writer:
             with suppress(OSError):  # the script has closed it
                 os.close(descriptor)
 
-    def _taken(self) -> Iterator[tuple[int, ...]]:
-        """What waits to be written, each record for one thread only."""
+    def _after_waiting(self, packed: bytes) -> bytes:
+        """Records after those that wait, each of which one thread takes."""
+        waiting = []
         with suppress(IndexError):
             while True:
-                yield self._soon.popleft()
+                waiting.append(self._soon.popleft())
+        return b"".join([*waiting, packed])
 
     def _append(self, records: bytes) -> None:
         descriptor = self._descriptors.get(os.getpid())
@@ -202,7 +199,7 @@ class Writer:
             *(MAGIC, SCHEMA, RECORD_BYTES, self.role, pid, os.getppid(), perf_counter_ns(), time_ns()),
             *(rank, local_rank, world_size, UNKNOWN, self.worker),
         )
-        return RECORD.pack(HEADER, *fields, *_PADDING[len(fields)])
+        return _PACK[len(fields)](HEADER, *fields)
 
 
 def _environment_int(name: str) -> int:

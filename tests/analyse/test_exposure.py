@@ -61,6 +61,15 @@ def test_steps_between_two_measured_ones_are_like_them(every):
     assert signals.starved_share.value == pytest.approx(0.25)
 
 
+def test_copies_and_syncs_that_were_not_heard_are_like_those_that_were():
+    signals = on_device([0.01] * STEPS, 0.008, device_heard_every=4, device_sync_s=0.006)
+    assert signals.device.copy_share.value == pytest.approx(0.2)
+    assert signals.starved_share.value == pytest.approx(0.45)
+    assert signals.device.syncs_per_step.value == 1
+    assert signals.device.sync_share.value == pytest.approx(0.006 / 0.04)
+    assert signals.main.workload.host_s == pytest.approx((0.004,) * STEPS)
+
+
 def test_the_clocks_own_bounds_widen_the_interval():
     share = on_device([0.01] * STEPS, device_noise_s=0.002).starved_share
     assert (share.low, share.value, share.high) == pytest.approx((0.2, 0.25, 0.3))

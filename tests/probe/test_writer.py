@@ -204,3 +204,43 @@ def test_kill_leaves_every_record_that_was_written(tmp_path):
     main = main_of(tmp_path)
     assert [row["optimizer"] for row in main.of("optimizer_step")] == list(range(1000))
     assert main.torn_bytes == 0
+
+
+def test_what_waits_is_written_with_the_next_record_and_at_the_end(writer, tmp_path):
+    writer.text("opens the file")
+    writer.put_soon(STEP, 1)
+    assert main_of(tmp_path).of("optimizer_step") == []
+    writer.put_soon(STEP, "no number")
+    writer.put(STEP, 2)
+    assert [row["optimizer"] for row in main_of(tmp_path).of("optimizer_step")] == [1, 2]
+    writer.put_soon(STEP, 3)
+    writer.end(0)
+    assert [row["optimizer"] for row in main_of(tmp_path).of("optimizer_step")] == [1, 2, 3]
+    assert writer.lost == 1
+
+
+def test_what_waits_is_never_much(writer, tmp_path):
+    for step in range(writing.MOST_SOON):
+        writer.put_soon(STEP, step)
+    assert len(main_of(tmp_path).of("optimizer_step")) == writing.MOST_SOON
+
+
+def test_what_waits_is_the_parents_to_write(writer, tmp_path):
+    writer.put_soon(STEP, 1)
+    in_a_fork(lambda: writer.put(STEP, 2))
+    writer.put(STEP, 3)
+    written = sorted([row["optimizer"] for row in process.of("optimizer_step")] for process in read(tmp_path))
+    assert written == [[1, 3], [2]]
+
+
+def test_several_records_are_written_at_once(writer, tmp_path, monkeypatch):
+    writer.text("opens the file")
+    writes, write = [], os.write
+    monkeypatch.setattr(writing.os, "write", lambda descriptor, data: writes.append(data) or write(descriptor, data))
+    writer.put_soon(STEP, 1)
+    writer.put_all([(STEP, 2), (STEP, 3, 4)])
+    assert len(writes) == 1
+    rows = main_of(tmp_path).of("optimizer_step")
+    assert [(row["optimizer"], row["end_ns"]) for row in rows] == [(1, 0), (2, 0), (3, 4)]
+    writer.put_all([(STEP, 1), (STEP, None)])
+    assert writer.lost == 2

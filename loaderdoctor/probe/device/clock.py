@@ -8,7 +8,7 @@ what is left is the gap from the optimizer's step to the first copy of the next 
 from __future__ import annotations
 
 import os
-import threading
+from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -52,12 +52,13 @@ def _quiet(method: Callable[Concatenate[DeviceClock, P], R]) -> Callable[Concate
 class Consumer:
     """One thread of the script that takes batches, or that trains on batches taken by another."""
 
-    def __init__(self, *, trains_only: bool) -> None:
+    def __init__(self, now_ns: Callable[[], int], *, trains_only: bool) -> None:
         self.trains_only = trains_only
         self.is_background = False  # takes batches for another thread: its points say nothing
         self.depth = 0  # next() inside next(): a dataset that reads from a loader
         self.lanes: dict[int, Lane | WitnessLane] = {}
-        self.pace = Pace()
+        self.pace = Pace(now_ns)
+        self.is_measuring = False  # the open step
         self.has_got = True  # trains_only: the step's first copy was seen
 
     def must_hear(self) -> bool:
@@ -86,43 +87,46 @@ class DeviceClock(HostClock):
 
     # -- told by the iteration hooks
 
-    @_quiet
     def requested(self, iterator: int) -> None:
         """Put a point before next()."""
-        consumer = self._consumer()
-        consumer.depth += 1
-        if consumer.depth > 1:
-            return
-        hearing.clock = None
-        if consumer.is_background:
-            return
-        if self._is_usable():
-            self._begin(consumer, iterator)
-        elif self.armed:
-            hearing.clock = self  # a copy may be the first that is seen of the device
+        try:  # as `_quiet`, whose call is half of what this costs in a step that is not measured
+            consumer = self._consumers.get(get_ident()) or self._new_consumer()
+            consumer.depth += 1
+            if consumer.depth > 1:
+                return
+            if consumer.is_background:
+                hearing.clock = None
+            elif self._is_usable():
+                self._begin(consumer, iterator)
+            else:
+                hearing.clock = self if self.armed else None  # a copy may be the first that is seen of the device
+        except Exception as error:
+            self.give_up(error)
 
-    @_quiet
     def got(self, iterator: int, ordinal: int, _status: int) -> None:
         """Put a point after it.  The end of an epoch is a next() like others."""
-        consumer = self._consumer()
-        consumer.depth = max(0, consumer.depth - 1)
-        if consumer.depth:
-            return
-        self._latest = (iterator, ordinal)
-        for lane in consumer.lanes.values():
-            lane.got(ordinal)
-        if consumer.lanes:
-            self._write_host_memory()
+        try:
+            consumer = self._consumers.get(get_ident()) or self._new_consumer()
+            consumer.depth = max(0, consumer.depth - 1)
+            if consumer.depth:
+                return
+            self._latest = (iterator, ordinal)
+            if consumer.is_measuring:
+                for lane in consumer.lanes.values():
+                    lane.got(ordinal)
+                self._write_host_memory()
+        except Exception as error:
+            self.give_up(error)
 
     @_quiet
     def stepped(self) -> None:
         """An optimizer has stepped, so this thread trains."""
-        me = threading.get_ident()
+        me = get_ident()
         consumer = self._consumers.get(me)
         if len(self._consumers) > (consumer is not None):
             self._set_others_aside(me)
         if consumer is None and self._consumers:
-            consumer = self._consumers[me] = Consumer(trains_only=True)
+            consumer = self._consumers[me] = Consumer(self.now_ns, trains_only=True)
         if consumer is None or not self._is_usable():
             return
         if consumer.trains_only:
@@ -136,7 +140,7 @@ class DeviceClock(HostClock):
     def finished(self) -> None:
         """Write what is known of the steps that are left."""
         self.armed, hearing.clock = False, None
-        consumer = self._consumers.get(threading.get_ident())
+        consumer = self._consumers.get(get_ident())
         self._consumers = {}
         if consumer is not None:
             for lane in consumer.lanes.values():
@@ -147,7 +151,7 @@ class DeviceClock(HostClock):
     @_quiet
     def copying(self, index: int | None) -> Lane | WitnessLane | None:
         """A copy to a device begins (None: the current one); what it returns, if anything, wants `copied` afterwards."""
-        consumer, backend = self._consumers.get(threading.get_ident()), self.backend
+        consumer, backend = self._consumers.get(get_ident()), self.backend
         if consumer is None or backend is None:
             return None
         if not consumer.lanes:
@@ -172,7 +176,7 @@ class DeviceClock(HostClock):
     @_quiet
     def hold(self, stream: Any) -> Lane | WitnessLane | None:
         """A stream is about to wait for another; what it returns, if anything, wants `released` afterwards."""
-        consumer = self._consumers.get(threading.get_ident())
+        consumer = self._consumers.get(get_ident())
         if consumer is None:
             return None
         return next((lane for lane in consumer.lanes.values() if lane.hold(stream)), None)
@@ -185,7 +189,7 @@ class DeviceClock(HostClock):
     @_quiet
     def synced(self, host_ns: int) -> None:
         """The host has waited for the device."""
-        consumer = self._consumers.get(threading.get_ident())
+        consumer = self._consumers.get(get_ident())
         if consumer is not None:
             for lane in consumer.lanes.values():
                 lane.synced(host_ns)
@@ -209,12 +213,9 @@ class DeviceClock(HostClock):
         self.armed, self.backend, self._is_searched = False, None, False
         self._consumers, hearing.clock = {}, None
 
-    def _consumer(self) -> Consumer:
-        me = threading.get_ident()
-        found = self._consumers.get(me)
-        if found is None:
-            found = self._consumers[me] = Consumer(trains_only=False)
-        return found
+    def _new_consumer(self) -> Consumer:
+        consumer = self._consumers[get_ident()] = Consumer(self.now_ns, trains_only=False)
+        return consumer
 
     def _is_usable(self) -> bool:
         if not self._is_searched:
@@ -226,12 +227,13 @@ class DeviceClock(HostClock):
 
     def _begin(self, consumer: Consumer, iterator: int) -> None:
         """A step of this thread begins on every device that it uses."""
-        if self.backend is None:
+        every = consumer.pace.next(len(consumer.lanes))
+        was_measuring, consumer.is_measuring = consumer.is_measuring, every > 0
+        if not every and not was_measuring:
             return
-        if not consumer.lanes:
+        if not consumer.lanes and self.backend is not None:
             index = self.backend.index()
             consumer.lanes[index] = self._lane(index, consumer)
-        every = consumer.pace.next(self.now_ns(), len(consumer.lanes))
         hears = every > 0 and (consumer.pace.hears() or consumer.must_hear())
         hearing.clock = self if hears else None
         for lane in consumer.lanes.values():

@@ -117,22 +117,21 @@ class Lane:
     def request(self, iterator: int, every: int, *, hears: bool) -> None:
         """Just before next(): the last step ends and a new one begins."""
         last, self.step = self.step, None
-        self._missed_copies = last is None or not last.heard or last.every > 1
-        if last is not None and not (last.every and last.wait_ns != UNKNOWN):
-            self._write_copies(last, UNKNOWN)
-            self._flush()
-            last = None
-        if (every or last is not None) and self._backend.capturing():
-            every, last = 0, None  # the point would become a node of the graph, and asking for one breaks the capture
+        self._missed_copies = last is None or not last.heard
+        if last is not None and (last.wait_ns == UNKNOWN or not last.every):
+            last = None  # it never came to its batch, or a graph was captured in it
+        if last is None and not every:
+            return
+        if self._backend.capturing():
+            return  # a point would become a node of the graph, and asking for one breaks the capture
         if len(self._pending) >= AT_ONCE and every:
             self.resolve()
-        if len(self._pending) > MOST_PENDING:
-            every = 0
         if last is not None:
             last.end = self._record(last.stream)
             self._pending.append(last)
-        self.step = self._open(iterator, every, last, heard=hears) if every else Step(iterator, 0, None, heard=False)
-        self._asked_ns = self._now_ns()
+        if every and len(self._pending) <= MOST_PENDING:
+            self.step = self._open(iterator, every, last, heard=hears)
+            self._asked_ns = self._now_ns()
 
     def got(self, ordinal: int) -> None:
         """Just after next()."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 COST_NS = 50_000  # events, queries and hooks of one measured step, in Python, on one device
 BAR = 0.004  # of the step; the noise of two runs of the same script is ten times that
-_SMOOTH = 8  # steps over which the step time is averaged
+_SMOOTH = 8  # steps, roughly, over which the step time is averaged
 _LONGEST = 200  # steps without a measurement, at most
 HEARD_FIRST = 32  # measured steps: a short run is heard to the end
 HEARD_ONE_IN = 4  # measured steps, from then on: hearing doubles a step's cost, and copies differ less than waits do
@@ -37,22 +42,19 @@ class Draw:
 class Pace:
     """Chooses the steps that are measured, and those that are heard."""
 
-    def __init__(self) -> None:
+    def __init__(self, now_ns: Callable[[], int]) -> None:
+        self._now_ns = now_ns
         self._mean_ns = 0.0
-        self._last_ns = 0
+        self._begun_ns = 0
         self._measured = Draw()
         self._heard = Draw()
         self._left_to_hear = HEARD_FIRST
 
-    def next(self, now_ns: int, devices: int) -> int:
+    def next(self, devices: int) -> int:
         """A step begins: 0 if it is not to be measured, else the number of steps that it stands for."""
-        if self._last_ns:
-            step_ns = now_ns - self._last_ns
-            self._mean_ns += (step_ns - self._mean_ns) / (_SMOOTH if self._mean_ns else 1)
-        self._last_ns = now_ns
         draw = self._measured
         if not draw.left:
-            draw.begin(self._length(devices))
+            draw.begin(self._length(draw.length, devices))
         return draw.length if draw.is_chosen() else 0
 
     def hears(self) -> bool:
@@ -64,7 +66,12 @@ class Pace:
             self._heard.begin(HEARD_ONE_IN)
         return self._heard.is_chosen()
 
-    def _length(self, devices: int) -> int:
-        if not self._mean_ns:
+    def _length(self, passed: int, devices: int) -> int:
+        """Of the block that begins, from what a step took in those before."""
+        now_ns, begun_ns = self._now_ns(), self._begun_ns
+        self._begun_ns = now_ns
+        if not begun_ns:
             return 1
-        return min(_LONGEST, 1 + int(COST_NS * max(1, devices) / (BAR * self._mean_ns)))
+        weight = min(1.0, passed / _SMOOTH) if self._mean_ns else 1.0
+        self._mean_ns += ((now_ns - begun_ns) / passed - self._mean_ns) * weight
+        return min(_LONGEST, 1 + int(COST_NS * max(1, devices) / (BAR * max(1.0, self._mean_ns))))

@@ -64,11 +64,16 @@ class Script:
     def o(self):
         self.clock.stepped()
 
-    def c(self, nbytes=1000):
+    def c(self, nbytes=1000, *, before_s=0.0, after_s=0.0, pinned=True):
+        """A copy whose call works on the host before it enqueues anything, and after it."""
         lane = self.clock.copying(0) if hearing.clock is self.clock else None
-        self.device.h2d(nbytes, pinned=True, non_blocking=True)
+        began_ns = self.backend.now_ns()
+        self.device.clock.sleep(before_s)
+        self.device.h2d(nbytes, pinned=pinned, non_blocking=True)
+        self.device.clock.sleep(after_s)
         if lane is not None:
-            self.clock.copied(lane, Copy(nbytes, pinned=True, blocking=False, converted=False, host_ns=0))
+            host_ns = self.backend.now_ns() - began_ns
+            self.clock.copied(lane, Copy(nbytes, pinned=pinned, blocking=False, converted=False, host_ns=host_ns))
 
     def i(self):
         began_ns = self.backend.now_ns()
@@ -121,6 +126,51 @@ def test_copies_are_counted_by_step_and_their_time_on_the_device():
         (1, 1, 1000, 1),
     ]
     assert all(8_000 <= row["device_ns"] <= 60_000 for row in copies)
+
+
+PINNED_1_MS, PAGEABLE_1_MS = 24 * 10**6, 6 * 10**6  # bytes
+
+
+@pytest.mark.parametrize(
+    ("before", "copy", "copy_ms"),
+    [
+        ("n", {"nbytes": PINNED_1_MS}, 1.0),
+        ("n", {"nbytes": 1000, "before_s": 5 * MS}, 0.0),  # the host was held up; the device had nothing to copy
+        ("n", {"nbytes": 1000, "after_s": 5 * MS}, 0.0),
+        ("n", {"nbytes": 4 * PINNED_1_MS, "after_s": 1 * MS}, 3.0),  # hidden behind the host in part
+        ("n", {"nbytes": PAGEABLE_1_MS, "pinned": False}, 1.0),  # the host waits for all of it
+        ("kkkn", {"nbytes": PINNED_1_MS, "before_s": 5 * MS, "after_s": 5 * MS}, 1.0),  # behind work that goes on
+        ("kkkn", {"nbytes": PAGEABLE_1_MS, "pinned": False}, 1.0),
+    ],
+)
+def test_an_exposed_copy_is_as_long_as_the_device_or_the_host_waits_for_it(before, copy, copy_ms):
+    script = Script().play("n" + before)
+    script.c(**copy)
+    script.play("kn").end()
+    assert script.steps[1]["copy_ns"] / 1e6 == pytest.approx(copy_ms, abs=0.05)
+
+
+def test_copies_inside_next_are_always_heard(monkeypatch):
+    monkeypatch.setattr(pace, "HEARD_FIRST", 1)
+    script = Script()
+    for _ in range(20):
+        script.clock.requested(1)
+        script.c(PINNED_1_MS)
+        script.play("s")
+        script.clock.got(1, script.ordinal, NEXT_BATCH)
+        script.ordinal += 1
+        script.play("k")
+    script.end()
+    assert [row["copy_ns"] >= 1_000_000 for row in script.steps] == [True] * 20
+    assert max(row["wait_ns"] for row in script.steps) < 100_000
+
+
+def test_a_long_run_is_not_heard_in_every_step():
+    script = Script().play("nckik" * 200).end()
+    heard = [row for row in script.steps if row["copy_ns"] >= 0]
+    assert 32 + 40 <= len(heard) <= 32 + 44
+    assert {row["syncs"] for row in script.steps} == {1, -1}
+    assert [row["syncs"] == 1 for row in script.steps] == [row["copy_ns"] >= 0 for row in script.steps]
 
 
 def test_a_copy_on_a_side_stream_is_exposed_only_where_the_compute_stream_waits_for_it():
