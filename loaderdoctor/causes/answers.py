@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 STARVES = Threshold(0.05, "share", "Below, no pipeline is worth changing, and two runs of one script differ as much.")
 WAITING = Threshold(0.02, "share", "What explains less than this gains less than two runs of one script differ by.")
 WORTH = Threshold(1.02, "times", "A smaller speed-up is within the noise of two runs of one script.")
+NO_SLOWER = Threshold(1.0, "times", "A change that may as well slow the run down is none to propose.")
 MOST_SAVED = 0.99  # of the time: a bound on a wait that is nearly everything is no promise of a hundredfold
 SURE = Threshold(1.05, "times", "A pipeline is called starving from this gain on; a low end above it leaves no doubt.")
 
@@ -111,9 +112,17 @@ def counted(workers: int) -> str:
     return "1 worker" if workers == 1 else f"{workers} workers"
 
 
+def is_worth(gain: Gain) -> bool:
+    """Whether a replayed change is one to propose."""
+    return gain.speedup.best >= WORTH.value and gain.speedup.low >= NO_SLOWER.value
+
+
 def predicted(gain: Gain, workers: int) -> Evidence:
-    """What the replay says of so many workers."""
-    return Evidence(f"Replayed with {counted(workers)}", gain.speedup.best, "times as fast", WORTH.value)
+    """What the replay says of so many workers: the number that speaks against them, where one does."""
+    replayed = f"Replayed with {counted(workers)}"
+    if gain.speedup.best >= WORTH.value and gain.speedup.low < NO_SLOWER.value:
+        return Evidence(f"{replayed}, at the low end", gain.speedup.low, "times as fast", NO_SLOWER.value)
+    return Evidence(replayed, gain.speedup.best, "times as fast", WORTH.value)
 
 
 def prescribe(workload: Workload | None, settings: Mapping[str, Any], advice: str, safety: str = SAFE) -> Prescription:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from loaderdoctor import predict
 from loaderdoctor.causes.answers import (
-    WORTH,
     counted,
     found,
+    is_worth,
     not_applicable,
     number,
     predicted,
@@ -39,7 +39,7 @@ def check(signals: Signals, loader: LoaderSignals) -> Finding:
     settings = {"num_workers": workers, **settings}
     gain = simulated(signals, workload, settings)
     work = number(loader.fetch_s, "Making a batch, in the training process")
-    if gain.speedup.best < WORTH.value or gain.speedup.low < 1:
+    if not is_worth(gain):
         # Where a sample costs less than its way between processes, the fault is how it is fetched, not where.
         return ruled_out(ID, loader, predicted(gain, workers), work)
     iterable = loader.settings.dataset_kind == "iterable"

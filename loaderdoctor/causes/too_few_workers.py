@@ -9,6 +9,7 @@ from loaderdoctor.causes.answers import (
     WAITING,
     WORTH,
     found,
+    is_worth,
     known,
     not_applicable,
     number,
@@ -50,7 +51,7 @@ def check(signals: Signals, loader: LoaderSignals) -> Finding:
         if kept_gain.speedup.best >= gain.speedup.best * WORTH.value:  # more workers cost more to start anew
             settings, gain = kept, kept_gain
     busy = number(loader.worker_busy_share, "Workers make batches, of their time", BUSY)
-    if more <= workers or gain.speedup.best < WORTH.value or gain.speedup.low < 1:
+    if more <= workers or not is_worth(gain):
         return ruled_out(ID, loader, *_no_room(workload), predicted(gain, settings["num_workers"]), busy)
     iterable = loader.settings.dataset_kind == "iterable"
     return found(
