@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from loaderdoctor.analyse.frames import table
 from loaderdoctor.probe.layout import METHOD_WITNESS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from loaderdoctor.analyse.timeline import Timeline
     from loaderdoctor.record.run import ProcessRecords
 
@@ -58,15 +57,34 @@ def _on_device(steps: pd.DataFrame) -> pd.DataFrame:
     for name in ("wait_low_ns", "device_wait_ns", "wait_high_ns"):
         part = _by_loader(steps[name], steps) / _by_loader(next_ns.where(told), steps)
         shares[name] = steps[name].fillna(next_ns * part.fillna(1.0 if name == "wait_high_ns" else 0.0).clip(upper=1.0))
-    copies = _by_loader(steps["copy_ns"], steps) / _by_loader(steps["copy_ns"].notna().astype(float), steps)
     # Building an iterator is a wait too.  The device had nothing to do at its end where its queue was empty by then.
     built_ns = steps["build_ns"].astype(float)
     return steps.assign(
         exposed_ns=shares["device_wait_ns"] + built_ns.where(steps["drained"] > 0, 0.0),
         low_ns=shares["wait_low_ns"],
         high_ns=shares["wait_high_ns"] + built_ns,
-        copy_ns=steps["copy_ns"].fillna(copies).fillna(0.0),
+        copy_ns=as_nearest(steps["copy_ns"], steps["loader"]).fillna(0.0),
     )
+
+
+def as_nearest(values: pd.Series[float], loaders: pd.Series[int]) -> pd.Series[float]:
+    """Unknown values as that of the nearest known step of the same loader; NaN where it has none.
+
+    So each known step stands for its neighbours alone: not those that were heard one and all for the rest of the run, nor
+    one during warm-up for later ones; and an interval over blocks sees that neighbours share one value.
+    """
+    return values.groupby(loaders, sort=False).transform(_nearest)
+
+
+def _nearest(values: pd.Series[float]) -> pd.Series[float]:
+    known = np.flatnonzero(values.notna().to_numpy())
+    if len(known) == 0:
+        return values
+    places = np.arange(len(values))
+    after = known[np.searchsorted(known, places).clip(max=len(known) - 1)]
+    before = known[(np.searchsorted(known, places, side="right") - 1).clip(min=0)]
+    nearest = np.where(np.abs(after - places) < np.abs(places - before), after, before)
+    return pd.Series(values.to_numpy()[nearest], index=values.index)
 
 
 def _by_loader(values: pd.Series[float], steps: pd.DataFrame) -> pd.Series[float]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from loaderdoctor.analyse.exposure import DEVICE
+from loaderdoctor.analyse.exposure import DEVICE, as_nearest
 from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.signals import BatchWork, Workload
 from loaderdoctor.analyse.workers import boot_s, private_bytes
@@ -92,7 +92,7 @@ def _device_s(steps: pd.DataFrame) -> tuple[float, ...]:
 
 def _host_s(steps: pd.DataFrame) -> tuple[float, ...]:
     """The host's own work of each step: from its batch to the next request, without waits for the device."""
-    synced_ns = steps["sync_ns"].fillna(steps["sync_ns"].mean()).fillna(0.0)
+    synced_ns = as_nearest(steps["sync_ns"], steps["loader"]).fillna(0.0)
     work_ns = steps["end_ns"] - steps["got_ns"] - synced_ns
     return tuple((work_ns.clip(lower=0) / NS).tolist())
 

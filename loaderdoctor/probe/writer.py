@@ -68,9 +68,10 @@ class Writer:
         """Append a record of layout.KINDS[kind]; fields left out are 0."""
         try:
             record = _PACK[len(fields)](kind, *fields)
-            self._append(self._after_waiting(record) if self._soon else record)
-        except (OSError, struct.error, IndexError, TypeError):
+        except (struct.error, IndexError, TypeError):
             self.lost += 1
+        else:
+            self._append(self._after_waiting(record) if self._soon else record)
 
     def put_soon(self, kind: int, *fields: int) -> None:
         """Append a record together with the next one, at no write of its own: for what happens between two batches.
@@ -88,9 +89,10 @@ class Writer:
         """Append several records with one write, each its kind and its fields."""
         try:
             packed = b"".join([_PACK[len(record) - 1](*record) for record in records])
-            self._append(self._after_waiting(packed))
-        except (OSError, struct.error, IndexError, TypeError):
+        except (struct.error, IndexError, TypeError):
             self.lost += len(records)
+        else:
+            self._append(self._after_waiting(packed))
 
     def text(self, text: str) -> int:
         """The number of a text in this process's file; its parts are written when it is new."""
@@ -140,7 +142,10 @@ class Writer:
         if descriptor < 0 or self._capped or self._closed:
             self.lost += 0 if self._closed else len(records) // RECORD_BYTES
             return
-        missing = len(records) - os.write(descriptor, records)
+        try:
+            missing = len(records) - os.write(descriptor, records)
+        except OSError:
+            missing = len(records)
         self.lost += -(-missing // RECORD_BYTES)
         self._bytes += len(records)
         if self._bytes > MOST_BYTES:

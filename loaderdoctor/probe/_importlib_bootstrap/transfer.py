@@ -60,7 +60,7 @@ def _hooked(torch: Any, original: Callable[..., Any], ends_of: Callable[..., tup
             if lane is not None:
                 copy = _describe(source, result, blocking, perf_counter_ns() - began_ns)
         finally:
-            hearing.clock = clock
+            hearing.clock = clock if clock.armed else None
             if lane is not None:
                 clock.copied(lane, copy)
         return result

@@ -76,7 +76,7 @@ def timed(clock: DeviceClock, original: Callable[..., Any], args: tuple[Any, ...
     try:
         return original(*args, **kwargs)
     finally:
-        hearing.clock = clock
+        hearing.clock = clock if clock.armed else None
         clock.synced(perf_counter_ns() - began_ns)
 
 
@@ -95,7 +95,7 @@ def _holding(torch: Any, waiter: int, original: Callable[..., Any]) -> Callable[
         try:
             return original(*args, **kwargs)
         finally:
-            hearing.clock = clock
+            hearing.clock = clock if clock.armed else None
             if lane is not None:
                 clock.released(lane)
 

@@ -8,6 +8,7 @@ what is left is the gap from the optimizer's step to the first copy of the next 
 from __future__ import annotations
 
 import os
+import sys
 from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
@@ -59,11 +60,16 @@ class Consumer:
         self.lanes: dict[int, Lane | WitnessLane] = {}
         self.pace = Pace(now_ns)
         self.is_measuring = False  # the open step
+        self.iterator = UNKNOWN  # of the last measured step
         self.has_got = True  # trains_only: the step's first copy was seen
 
-    def must_hear(self) -> bool:
-        """Where the measurement of the wait itself stands on the copies: they end it, or are a part of next()."""
-        return self.trains_only or any(lane.copies_inside for lane in self.lanes.values())
+    def must_hear(self, iterator: int) -> bool:
+        """Whether it is an iterator's first step, so that copies of no loader go unheard, or the wait itself stands on them.
+
+        It does where they end it, or are a part of next().
+        """
+        is_first, self.iterator = iterator != self.iterator, iterator
+        return is_first or self.trains_only or any(lane.copies_inside for lane in self.lanes.values())
 
 
 class DeviceClock(HostClock):
@@ -127,9 +133,11 @@ class DeviceClock(HostClock):
             self._set_others_aside(me)
         if consumer is None and self._consumers:
             consumer = self._consumers[me] = Consumer(self.now_ns, trains_only=True)
-        if consumer is None or not self._is_usable():
+        if consumer is None:
             return
-        if consumer.trains_only:
+        if not self._is_usable():
+            hearing.clock = self if self.armed else None
+        elif consumer.trains_only:
             self._begin(consumer, self._latest[0])
             consumer.has_got = False
         else:
@@ -138,13 +146,14 @@ class DeviceClock(HostClock):
 
     @_quiet
     def finished(self) -> None:
-        """Write what is known of the steps that are left."""
+        """Write what is known of the steps that are left: of this thread, and of those that are gone."""
+        consumers, self._consumers = self._consumers, {}
         self.armed, hearing.clock = False, None
-        consumer = self._consumers.get(get_ident())
-        self._consumers = {}
-        if consumer is not None:
-            for lane in consumer.lanes.values():
-                lane.finish()
+        running = sys._current_frames().keys() - {get_ident()}
+        for thread, consumer in consumers.items():
+            if thread not in running:
+                for lane in consumer.lanes.values():
+                    lane.finish()
 
     # -- told by the hooks on tensors and streams
 
@@ -164,6 +173,8 @@ class DeviceClock(HostClock):
             return None
         if consumer.trains_only and not consumer.has_got:
             consumer.has_got = True
+            if backend.capturing():
+                return None
             lane.got(self._latest[1])
         lane.copying()
         return lane
@@ -234,7 +245,7 @@ class DeviceClock(HostClock):
         if not consumer.lanes and self.backend is not None:
             index = self.backend.index()
             consumer.lanes[index] = self._lane(index, consumer)
-        hears = every > 0 and (consumer.pace.hears() or consumer.must_hear())
+        hears = every > 0 and (consumer.pace.hears() or consumer.must_hear(iterator))
         hearing.clock = self if hears else None
         for lane in consumer.lanes.values():
             lane.request(iterator, every, hears=hears)

@@ -105,6 +105,7 @@ class Lane:
         self._pending: deque[Step] = deque()
         self._free: list[Mark] = []
         self._records: list[tuple[int, ...]] = []
+        self._at_once = 1  # until the device has told a first time
         self._asked_ns = 0
         self._copy_stream: Any = None
         self._copies_aside = False  # as of the last measured step that had copies
@@ -118,13 +119,14 @@ class Lane:
         """Just before next(): the last step ends and a new one begins."""
         last, self.step = self.step, None
         self._missed_copies = last is None or not last.heard
+        self._side_is_open &= not self._missed_copies  # the wait for them may have been missed, too
         if last is not None and (last.wait_ns == UNKNOWN or not last.every):
             last = None  # it never came to its batch, or a graph was captured in it
         if last is None and not every:
             return
         if self._backend.capturing():
             return  # a point would become a node of the graph, and asking for one breaks the capture
-        if len(self._pending) >= AT_ONCE and every:
+        if len(self._pending) >= self._at_once and every:
             self.resolve()
         if last is not None:
             last.end = self._record(last.stream)
@@ -215,7 +217,7 @@ class Lane:
 
     def released(self) -> None:
         """The wait has been enqueued."""
-        self._side_is_open = False
+        self._side_is_open = self._missed_copies = False
         if self.step is not None and self.step.every:
             self._mark(self.step, self.step.resting)
 
@@ -237,6 +239,7 @@ class Lane:
         for step in oldest if self._are_passed(oldest) else takewhile(self._is_passed, oldest):
             pending.popleft()
             self._write(step)
+            self._at_once = AT_ONCE
         self._flush()
 
     def finish(self) -> None:
@@ -304,10 +307,8 @@ class Lane:
             aside_ns = sum(self._backend.elapsed_ns(start.event, end.event) for start, end in step.aside or ())
             self._write_copies(step, copy_ns + aside_ns)
         inside_ns = sum(lengths[: step.got_mark])
-        is_short = step.wait_ns <= ASKED_NS
         drained = not step.was_busy and inside_ns >= step.wait_ns - ROUGHLY_NS
-        rested = not step.was_busy if is_short else inside_ns >= SILENT_NS
-        exposed_ns = _exposed_ns(step, lengths, rested=rested) if step.heard else UNKNOWN
+        exposed_ns = _exposed_ns(step, lengths) if step.heard else UNKNOWN
         self._put(step, self.method, *self._interval(wait_ns), exposed_ns, step_ns, drained=drained)
 
     def _write_copies(self, step: Step, device_ns: int) -> None:
@@ -366,22 +367,29 @@ class Lane:
         self._side_is_open = True
 
 
-def _exposed_ns(step: Step, lengths: list[int], *, rested: bool) -> int:
+def _exposed_ns(step: Step, lengths: list[int]) -> int:
     """How long the stream was busy with copies, or waited for them.
 
-    `rested`: it had come to the mark of the batch when the host put it there.  As long as it keeps up with the host, what
-    lies between two marks is the host's time or the copy's, whichever is longer: all of it only where the host waited.
+    As long as the stream keeps up with the host, what lies between two marks is the host's time or the copy's, whichever is
+    longer: all of it only where the host waited.
     """
-    marks = step.marks
+    marks, rested = step.marks, _rested(step, lengths)
     exposed_ns = behind_ns = 0
     for place, length in enumerate(lengths):
-        kind = marks[place].kind
-        after_got = rested and place >= step.got_mark
-        if kind in (COPY, HELD):
-            own_ns = length
-            if after_got and behind_ns <= SILENT_NS:
-                own_ns += marks[place].held_ns - (marks[place + 1].host_ns - marks[place].host_ns)
-            exposed_ns += max(0, min(length, own_ns))
-        if after_got and place + 1 < len(marks):
-            behind_ns += length - (marks[place + 1].host_ns - marks[place].host_ns)
+        own_ns = length
+        if rested and step.got_mark <= place < len(marks) - 1:
+            host_ns = marks[place + 1].host_ns - marks[place].host_ns
+            if behind_ns <= SILENT_NS:
+                own_ns = max(0, min(length, length - host_ns + marks[place].held_ns))
+            behind_ns += length - host_ns
+        if marks[place].kind in (COPY, HELD):
+            exposed_ns += own_ns
     return exposed_ns
+
+
+def _rested(step: Step, lengths: list[int]) -> bool:
+    """Whether the stream had come to the mark of the batch when the host put it there."""
+    if step.wait_ns <= ASKED_NS and step.got_mark == 1:
+        return not step.was_busy
+    last = step.got_mark - 1
+    return step.marks[last].kind == WAIT and lengths[last] >= SILENT_NS

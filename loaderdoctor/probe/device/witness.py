@@ -40,6 +40,7 @@ class WitnessLane:
         self._was_idle = False
         self._every = 0
         self._copies = Copies()
+        self._sync_ns = self._syncs = 0
 
     def request(self, iterator: int, every: int, *, hears: bool) -> None:
         """Was the stream done, and where does it stand now."""

@@ -239,6 +239,14 @@ def test_batches_taken_in_a_thread_of_its_own_give_an_upper_bound_from_the_train
     assert [slug for slug, _ in script.recorder.notes] == ["device-clock-background"]
 
 
+def test_steps_of_a_thread_that_is_gone_are_written_too():
+    script = Script()
+    with ThreadPoolExecutor(1) as trainer:
+        trainer.submit(script.play, "nckinckinc").result()
+    script.end()
+    assert script.waits_ms() == [10, 10, 10]
+
+
 def test_events_without_time_stamps_are_found_out_and_replaced_by_witnesses():
     backend = SimBackend()
 
