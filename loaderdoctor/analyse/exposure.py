@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,8 @@ from loaderdoctor.analyse.frames import table
 from loaderdoctor.probe.layout import METHOD_WITNESS
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from loaderdoctor.analyse.timeline import Timeline
     from loaderdoctor.record.run import ProcessRecords
 
@@ -22,9 +25,12 @@ _TOLD = ["wait_low_ns", "device_wait_ns", "wait_high_ns", "copy_ns", "device_ste
 def with_exposure(timeline: Timeline, main: ProcessRecords) -> tuple[str, pd.DataFrame]:
     """The clock, and the steps with exposed_ns between low_ns and high_ns, copy_ns, device_step_ns and `told`.
 
+    On the device's clock chunk_ns is the device's time too.
+
     `told`: the device's clock measured this very step; drained, sync_ns and syncs are NaN elsewhere.
     """
-    steps = timeline.steps.merge(_device_steps(main), on=["iterator", "ordinal"], how="left")
+    device_steps = _device_steps(main)
+    steps = timeline.steps.merge(device_steps, on=["iterator", "ordinal"], how="left")
     steps["told"] = steps["device_wait_ns"].notna()
     if len(steps) == 0 or float(steps["every"].sum()) < LEAST_COVERAGE * len(steps):
         wait_ns = steps["wait_ns"].astype(float)
@@ -32,7 +38,8 @@ def with_exposure(timeline: Timeline, main: ProcessRecords) -> tuple[str, pd.Dat
         return HOST, steps.assign(
             exposed_ns=wait_ns, low_ns=wait_ns, high_ns=wait_ns, copy_ns=0.0, told=False, **unknown
         )
-    return DEVICE, _on_device(steps)
+    own = timeline.calls[timeline.calls["thread"] == timeline.thread]
+    return DEVICE, _on_device(steps, Lag.of(own, device_steps))
 
 
 def _device_steps(main: ProcessRecords) -> pd.DataFrame:
@@ -49,7 +56,7 @@ def _device_steps(main: ProcessRecords) -> pd.DataFrame:
     return told.astype({"iterator": np.int64, "ordinal": np.int64})[["iterator", "ordinal", "every", *_TOLD]]
 
 
-def _on_device(steps: pd.DataFrame) -> pd.DataFrame:
+def _on_device(steps: pd.DataFrame, lag: Lag) -> pd.DataFrame:
     """Exposed waits; those of steps in between two measured ones by the shares of the measured ones of their loader."""
     next_ns = steps["wait_ns"] - steps["build_ns"]
     told = steps["told"]
@@ -57,6 +64,8 @@ def _on_device(steps: pd.DataFrame) -> pd.DataFrame:
     for name in ("wait_low_ns", "device_wait_ns", "wait_high_ns"):
         part = _by_loader(steps[name], steps) / _by_loader(next_ns.where(told), steps)
         shares[name] = steps[name].fillna(next_ns * part.fillna(1.0 if name == "wait_high_ns" else 0.0).clip(upper=1.0))
+    lags_ns = lag.at(steps["end_ns"])
+    before_ns = np.append(lags_ns[:1] * 0, lags_ns[:-1])
     # Building an iterator is a wait too.  The device had nothing to do at its end where its queue was empty by then.
     built_ns = steps["build_ns"].astype(float)
     return steps.assign(
@@ -64,7 +73,40 @@ def _on_device(steps: pd.DataFrame) -> pd.DataFrame:
         low_ns=shares["wait_low_ns"],
         high_ns=shares["wait_high_ns"] + built_ns,
         copy_ns=as_nearest(steps["copy_ns"], steps["loader"]).fillna(0.0),
+        chunk_ns=(steps["chunk_ns"] + lags_ns - before_ns).clip(lower=1.0),
+        device_step_ns=(steps["end_ns"] - steps["begin_ns"] + lags_ns - lag.at(steps["begin_ns"])).clip(lower=1.0),
     )
+
+
+@dataclass(frozen=True)
+class Lag:
+    """How far the device is behind the host at each request of any loader, ns: work that is queued and not done yet.
+
+    While its queue fills, and to the end where it never is full, a host launches faster than the device works.  Shares are
+    of the device's time, so what the lag grows by in a step is added to the host's time of that step.
+    """
+
+    requests_ns: npt.NDArray[np.int64]
+    behind_ns: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, calls: pd.DataFrame, device_steps: pd.DataFrame) -> Lag:
+        """From the device's time of each step, and from requests that found its queue empty; never below zero."""
+        calls = calls.sort_values("begin_ns").merge(device_steps, on=["iterator", "ordinal"], how="left")
+        requests_ns = calls["begin_ns"].to_numpy()
+        host_ns = np.append(np.diff(requests_ns).astype(float), np.nan)
+        grows_ns = as_nearest(calls["device_step_ns"] - host_ns, pd.Series(0, calls.index)).fillna(0.0).to_numpy()
+        behind_ns, lag_ns = np.zeros(len(calls)), 0.0
+        for place, (drained, grown_ns) in enumerate(zip(calls["drained"] > 0, grows_ns, strict=True)):
+            behind_ns[place] = lag_ns = 0.0 if drained else lag_ns
+            lag_ns = max(0.0, lag_ns + grown_ns)
+        return cls(requests_ns, behind_ns)
+
+    def at(self, times_ns: pd.Series[int]) -> npt.NDArray[np.float64]:
+        """At the last request that is no later."""
+        last = np.searchsorted(self.requests_ns, times_ns.to_numpy(), side="right") - 1
+        behind_ns: npt.NDArray[np.float64] = self.behind_ns[last.clip(min=0)]
+        return behind_ns
 
 
 def as_nearest(values: pd.Series[float], loaders: pd.Series[int]) -> pd.Series[float]:

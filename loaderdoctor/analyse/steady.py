@@ -53,8 +53,7 @@ def step_signals(
     """The partition of the steady steps; `samples` is the mean size of a batch, None where that is not known."""
     if len(steady) == 0:
         return no_steps(NO_STEPS, excluded)
-    # A step that the device's clock did not tell of is as long on the host's: over many steps the two agree.
-    span_ns = steady["device_step_ns"].fillna(steady["span_ns"]) if clock == DEVICE else steady["span_ns"].astype(float)
+    span_ns = (steady["device_step_ns"] if clock == DEVICE else steady["span_ns"]).astype(float)
     wait_ns = np.minimum(steady["exposed_ns"] + steady["inside_ns"], span_ns)
     copy_ns = np.minimum(steady["copy_ns"], span_ns - wait_ns)
     compute_ns = span_ns - wait_ns - copy_ns

@@ -85,8 +85,11 @@ def _batch_bytes(made: pd.DataFrame) -> int | None:
 
 def _device_s(steps: pd.DataFrame) -> tuple[float, ...]:
     """The device's own work of each step: what is left of the step without waits and copies."""
-    span_ns = steps["device_step_ns"].fillna(steps["span_ns"] - steps["build_ns"])
-    work_ns = span_ns - (steps["exposed_ns"] - steps["build_ns"].where(steps["drained"] > 0, 0.0)) - steps["copy_ns"]
+    work_ns = (
+        steps["device_step_ns"]
+        - (steps["exposed_ns"] - steps["build_ns"].where(steps["drained"] > 0, 0.0))
+        - steps["copy_ns"]
+    )
     return tuple((work_ns.clip(lower=0) / NS).tolist())
 
 

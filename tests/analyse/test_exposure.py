@@ -1,9 +1,13 @@
 """What the device noticed of the waits."""
 
+from math import isnan, nan
+
 import builders
+import pandas as pd
 import pytest
 
 from loaderdoctor.analyse import signals_of
+from loaderdoctor.analyse.exposure import Lag, as_nearest
 
 STEPS = 40
 DRAWING = "[" + "wwwc" * STEPS  # steps of 40 ms, waits of 30 ms on the host's clock
@@ -99,3 +103,46 @@ def test_a_host_that_waits_for_the_device_in_every_step_never_runs_ahead():
     assert signals.device.sync_share.value == pytest.approx(0.1)
     assert signals.device.syncs_per_step.value == 1
     assert signals.device.drained_share.value == 1
+
+
+def test_what_a_host_launches_ahead_is_held_against_the_devices_time():
+    # Each step takes the host 20 ms and the device 40, of them 4 for its copy; the queue is never full.
+    signals = signals_of(builders.run_from("[" + "wc" * STEPS, device=[(0.0, 0.004, 0.04)] * STEPS))
+    assert signals.starved_share.value == pytest.approx(0.1)
+    assert signals.steps.median_s.value == pytest.approx(0.04)
+    assert signals.steps.h2d_share.value == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("device_ms", "drained", "behind_ms"),
+    [
+        ([10, 10, 10, 10], [0, 0, 0, 0], [0, 0, 0, 0]),
+        ([30, 30, 30, 30], [1, 0, 0, 0], [0, 20, 40, 60]),  # the queue fills
+        ([30, 30, 2, 30], [1, 0, 0, 0], [0, 20, 40, 32]),
+        ([30, 30, 30, 30], [1, 0, 1, 0], [0, 20, 0, 20]),  # and is found empty
+        ([30, None, 30, 30], [1, 0, 0, 0], [0, 20, 40, 60]),  # one that was not measured, as its neighbours
+        ([2, 2, 30, 30], [0, 0, 0, 0], [0, 0, 0, 20]),  # never ahead of the host
+    ],
+)
+def test_how_far_the_device_is_behind(device_ms, drained, behind_ms):
+    names = {"iterator": 1, "ordinal": range(len(device_ms))}
+    calls = pd.DataFrame({**names, "begin_ns": [place * 10 for place in range(len(device_ms))]})
+    told = pd.DataFrame({**names, "device_step_ns": pd.Series(device_ms, dtype=float), "drained": drained})
+    lag = Lag.of(calls, told)
+    assert lag.behind_ns.tolist() == behind_ms
+    assert lag.at(pd.Series([0, 9, 10, 39, -5])).tolist() == [behind_ms[place] for place in (0, 0, 1, 3, 0)]
+
+
+def test_a_step_that_was_not_heard_is_as_its_nearest_neighbour():
+    values = pd.Series([nan, 1.0, nan, nan, nan, 2.0, nan, 7.0, nan])
+    loaders = pd.Series([1, 1, 1, 1, 1, 1, 1, 2, 3])
+    filled = as_nearest(values, loaders).tolist()
+    assert filled[:8] == [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 7.0]
+    assert isnan(filled[8])
+
+
+def test_one_copy_of_the_warm_up_is_no_copy_of_later_steps():
+    copies_s = [1.0] + [0.0] * 399
+    device = [(0.0, copy_s, 0.04) for copy_s in copies_s]
+    run = builders.run_from("[" + "wwwc" * 400, device=device, device_heard_every=4)
+    assert signals_of(run).starved_share.value == pytest.approx(0.0)

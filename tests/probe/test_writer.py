@@ -244,3 +244,15 @@ def test_several_records_are_written_at_once(writer, tmp_path, monkeypatch):
     assert [(row["optimizer"], row["end_ns"]) for row in rows] == [(1, 0), (2, 0), (3, 4)]
     writer.put_all([(STEP, 1), (STEP, None)])
     assert writer.lost == 2
+
+
+def test_what_waited_for_a_full_disk_is_counted_as_lost(writer, monkeypatch):
+    def full(_descriptor, _data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    writer.text("opens the file")
+    monkeypatch.setattr(writing.os, "write", full)
+    for step in range(10):
+        writer.put_soon(STEP, step)
+    writer.put(STEP, 10)
+    assert writer.lost == 11

@@ -247,6 +247,60 @@ def test_steps_of_a_thread_that_is_gone_are_written_too():
     assert script.waits_ms() == [10, 10, 10]
 
 
+def test_a_graph_captured_in_the_thread_that_trains_is_left_alone():
+    backend = SimBackend()
+    script = Script(backend)
+    with ThreadPoolExecutor(1) as fetcher:
+        for capturing in (False, False, True, False, False):
+            fetcher.submit(script.n).result()
+            backend.is_capturing = capturing
+            script.play("c")
+            backend.is_capturing = False
+            script.play("kois")
+    script.end()
+    assert script.recorder.notes[1:] == []
+    assert [row["ordinal"] for row in script.steps if row["method"] == METHOD_GAP] == [1, 3, 4]
+
+
+def test_a_device_that_cannot_tell_is_seen_from_the_thread_that_trains():
+    backend = SimBackend(timed=False)
+    backend.started = False
+    script = Script(backend)
+    with ThreadPoolExecutor(1) as fetcher:
+        for _ in range(6):
+            fetcher.submit(script.n).result()
+            script.play("cko")
+    script.end()
+    assert backend.started
+    assert len(script.steps) >= 3
+
+
+def test_a_wait_for_another_stream_is_a_copys_only_once():
+    script = Script()
+    side = script.device.new_stream()
+
+    def hold(stream):
+        lane = script.clock.hold(script.device.default_stream) if hearing.clock is script.clock else None
+        script.device.default_stream.wait_stream(stream)
+        if lane is not None:
+            script.clock.released(lane)
+
+    communication = script.device.new_stream()
+    for _ in range(100):
+        script.play("n")
+        script.device.current_stream = side
+        script.c()
+        script.device.current_stream = script.device.default_stream
+        hold(side)
+        script.device.launch(5 * MS, stream=communication)
+        hold(communication)
+        script.play("ks")
+    script.end()
+    heard = [row["copy_ns"] for row in script.steps if row["copy_ns"] >= 0]
+    assert len(heard) > 32
+    assert max(heard) < 100_000
+
+
 def test_events_without_time_stamps_are_found_out_and_replaced_by_witnesses():
     backend = SimBackend()
 
