@@ -22,6 +22,7 @@ class StopRule:
         # The analysis drops the first tenth as warm-up, so that the steps asked for must be the other nine.
         self.steps = None if steps is None else steps + max(LEAST_WARM_UP, -(-steps // 9))
         self.seconds = seconds
+        self.overdue: int | None = None  # why the script is to end, where batches are taken outside the main thread
         self._batches: dict[int, int] = {}  # loader -> batches
         self._training: set[int] = set()  # loaders
         self._last_loader: int | None = None

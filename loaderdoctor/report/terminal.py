@@ -51,7 +51,7 @@ def lines(run: Run, signals: Signals, diagnosis: Diagnosis, written: Written) ->
         yield text
     if written.files:
         yield words("terminal.files", text=_files(written.files))
-    yield words("terminal.next", text=_next(run, diagnosis, written))
+    yield words("terminal.next", text=_next(run, diagnosis, finding, written))
 
 
 def _gain(finding: Finding | None, words: Words) -> str:
@@ -70,9 +70,10 @@ def _fix(run: Run, signals: Signals, finding: Finding) -> str:
     return f"{code_path(site.file, run.meta.working_directory)}:{site.line}  {settings}"
 
 
-def _next(run: Run, diagnosis: Diagnosis, written: Written) -> str:
+def _next(run: Run, diagnosis: Diagnosis, finding: Finding | None, written: Written) -> str:
     patch = next((path for path in written.files if path.name == PATCH_FILE), None)
-    if patch is not None:
+    is_its_own = finding is not None and finding.prescription is not None and bool(finding.prescription.settings)
+    if patch is not None and is_its_own:
         return f"git apply {shlex.quote(_shown(patch))}"
     about = diagnosis.cause or diagnosis.limit
     return f"loaderdoctor explain {about}" if about else f"loaderdoctor profile {words_after_profile(run)}"

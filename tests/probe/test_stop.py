@@ -100,3 +100,46 @@ def test_seconds_end_it_too(tmp_path):
     assert ended.returncode == 0
     assert [row["why"] for row in main_of(tmp_path).of("end")] == [WHY_SECONDS]
     assert [row["status"] for row in main_of(tmp_path).of("next")] == [0, 1]
+
+
+THREADED = """
+import queue, sys, threading, torch
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.randn(1000, 2))
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+batches = queue.Queue(2)
+
+def fetch():
+    for _ in range(int(sys.argv[2])):
+        for batch in DataLoader(data, batch_size=100):
+            batches.put(batch)
+    batches.put(None)
+
+threading.Thread(target=fetch, daemon=sys.argv[1] == "daemon").start()
+steps = 0
+try:
+    for (x,) in iter(batches.get, None):
+        model(x).sum().backward()
+        optimizer.step()
+        steps += 1
+finally:
+    print(steps < 100)
+"""
+
+
+@pytest.mark.parametrize(
+    ("thread", "ends", "why", "notes"),
+    [("daemon", True, WHY_STEPS, []), ("own", False, 0, ["stop-not-possible"])],
+)
+def test_a_script_that_takes_batches_in_a_thread_is_ended_where_that_leaves_no_thread_behind(
+    tmp_path, thread, ends, why, notes
+):
+    script = tmp_path / "train.py"
+    script.write_text(THREADED, encoding="utf-8")
+    ended = run(script, tmp_path, thread, "10", LOADERDOCTOR_STEPS="18")
+    assert (ended.returncode, ended.stderr, ended.stdout.strip()) == (0, "", str(ends))
+    main = main_of(tmp_path)
+    assert [row["why"] for row in main.of("end")] == [why]
+    assert [row["slug_text"] for row in main.of("note") if row["slug_text"].startswith("stop")] == notes

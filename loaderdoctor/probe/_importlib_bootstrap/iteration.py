@@ -341,6 +341,7 @@ def _stop_if_due(watch: Watch, iterator: Any, request: Request) -> None:
         return
     threading = sys.modules["threading"]
     if threading.current_thread() is not threading.main_thread():
+        probe.stop.overdue = why  # the thread that trains ends it, at its next optimizer step
         return
     if probe.trace is not None and probe.trace.goes_on():
         return

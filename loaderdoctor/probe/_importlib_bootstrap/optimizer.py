@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 from _thread import get_native_id
 from time import perf_counter_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import state
 from ..layout import KIND_OF
+
+if TYPE_CHECKING:
+    from ..state import Probe
 
 _STEP = KIND_OF["optimizer_step"]
 
@@ -41,5 +44,29 @@ def _record(optimizer: Any) -> None:
         probe.writer.put_soon(_STEP, id(optimizer), perf_counter_ns(), get_native_id())
         probe.stop.stepped()
         probe.clock.stepped()
+        ends = probe.stop.overdue is not None and _may_end(probe)
     except Exception:
         return
+    if ends:
+        raise SystemExit(0)
+
+
+def _may_end(probe: Probe) -> bool:
+    """Whether --steps or --seconds can end the script here, where it takes its batches in another thread.
+
+    As by a sys.exit(0) of its own: Python then waits for threads that are no daemons, and one that nobody takes batches
+    from any more may wait forever.
+    """
+    threading = sys.modules["threading"]
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    why, probe.stop.overdue = probe.stop.overdue, None
+    others = (thread for thread in threading.enumerate() if thread is not threading.current_thread())
+    if why is None or not all(thread.daemon for thread in others):
+        probe.note(
+            "stop-not-possible", "--steps or --seconds could not end the script: a thread of its own would wait on."
+        )
+        probe.stop.steps = probe.stop.seconds = None
+        return False
+    probe.end(why)
+    return True

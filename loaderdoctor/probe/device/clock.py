@@ -61,15 +61,8 @@ class Consumer:
         self.pace = Pace(now_ns)
         self.is_measuring = False  # the open step
         self.iterator = UNKNOWN  # of the last measured step
+        self.always_hears = trains_only  # copies end the wait, or are a part of next()
         self.has_got = True  # trains_only: the step's first copy was seen
-
-    def must_hear(self, iterator: int) -> bool:
-        """Whether it is an iterator's first step, so that copies of no loader go unheard, or the wait itself stands on them.
-
-        It does where they end it, or are a part of next().
-        """
-        is_first, self.iterator = iterator != self.iterator, iterator
-        return is_first or self.trains_only or any(lane.copies_inside for lane in self.lanes.values())
 
 
 class DeviceClock(HostClock):
@@ -85,6 +78,7 @@ class DeviceClock(HostClock):
         self._writer = writer
         self._find_backend = find_backend
         self._is_searched = False
+        self._is_active = False  # the script uses the device; once it does, it goes on
         self._consumers: dict[int, Consumer] = {}
         self._latest = (UNKNOWN, UNKNOWN)  # iterator and ordinal of the last batch of any thread
         self._host_memory_ns = 0
@@ -177,6 +171,7 @@ class DeviceClock(HostClock):
                 return None
             lane.got(self._latest[1])
         lane.copying()
+        consumer.always_hears |= lane.copies_inside
         return lane
 
     @_quiet
@@ -216,12 +211,12 @@ class DeviceClock(HostClock):
                 "device-clock-no-timing", f"Events of this {backend.kind} device tell no times: {str(error)[:200]}."
             )
             return
-        self.armed, self.backend = False, None
+        self.armed, self.backend, self._is_active = False, None, False
         self._writer.note("device-clock-failed", f"Waits are on the host's clock from here on: {repr(error)[:200]}.")
 
     def _forget(self) -> None:
         """In a forked child: streams and points are the parent's."""
-        self.armed, self.backend, self._is_searched = False, None, False
+        self.armed, self.backend, self._is_searched, self._is_active = False, None, False, False
         self._consumers, hearing.clock = {}, None
 
     def _new_consumer(self) -> Consumer:
@@ -234,7 +229,9 @@ class DeviceClock(HostClock):
             self.backend = self._find_backend()
             self.armed = self.backend is not None
             self.kind = self.backend.kind if self.backend is not None else ""
-        return self.backend is not None and self.backend.active()
+        if not self._is_active and self.backend is not None:
+            self._is_active = self.backend.active()
+        return self._is_active
 
     def _begin(self, consumer: Consumer, iterator: int) -> None:
         """A step of this thread begins on every device that it uses."""
@@ -245,7 +242,9 @@ class DeviceClock(HostClock):
         if not consumer.lanes and self.backend is not None:
             index = self.backend.index()
             consumer.lanes[index] = self._lane(index, consumer)
-        hears = every > 0 and (consumer.pace.hears() or consumer.must_hear(iterator))
+        is_first = iterator != consumer.iterator  # heard, so that the copies of no loader go unheard
+        hears = every > 0 and (is_first or consumer.always_hears or consumer.pace.hears())
+        consumer.iterator = iterator
         hearing.clock = self if hears else None
         for lane in consumer.lanes.values():
             lane.request(iterator, every, hears=hears)
