@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor import predict
-from loaderdoctor.causes.answers import WAITING, found, known, not_applicable, number, prescribe, ruled_out
+from loaderdoctor.causes.answers import WAITING, counted, found, known, not_applicable, number, prescribe, ruled_out
 from loaderdoctor.causes.base import Cause, Evidence, Finding, Gain, Interval, Threshold
 from loaderdoctor.values import Measured
 
@@ -29,7 +29,8 @@ def check(signals: Signals, loader: LoaderSignals) -> Finding:
         return ruled_out(ID, loader, number(loader.exposed_wait_share, "Waiting for this loader", WAITING))
     needed = predict.fewest_workers(workload, workers)
     enough = needed + MARGIN
-    need = Evidence(f"{needed} of {workers} workers keep up", float(needed), "workers", workers / SPARE.value - MARGIN)
+    have = f"{counted(workers)}, where {needed} would keep up and {MARGIN} more is to spare"
+    need = Evidence(have, workers / enough, "times as many", SPARE.value)
     if workers < SPARE.value * enough:
         return ruled_out(ID, loader, need)
     advice = f"{enough} workers keep up just as well, with less memory."
