@@ -22,7 +22,9 @@ def masked(text):
 
 def warnings_of(process):
     # torch's handler of a crash in a worker ends its line with a NUL, and a worker is killed while it writes a traceback
-    return [line.strip("\0 ") for line in masked(process.stderr).splitlines() if "Warning" in line]
+    lines = [line.strip("\0 ") for line in masked(process.stderr).splitlines() if "Warning" in line]
+    # where an interrupt finds torch as it fetches a tensor, its socket stays open: with the probe or without, by chance
+    return [line for line in lines if "unclosed <socket.socket" not in line]
 
 
 @pytest.mark.slow
