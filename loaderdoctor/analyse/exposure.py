@@ -65,7 +65,6 @@ def _on_device(steps: pd.DataFrame, lag: Lag) -> pd.DataFrame:
         part = _by_loader(steps[name], steps) / _by_loader(next_ns.where(told), steps)
         shares[name] = steps[name].fillna(next_ns * part.fillna(1.0 if name == "wait_high_ns" else 0.0).clip(upper=1.0))
     lags_ns = lag.at(steps["end_ns"])
-    before_ns = np.append(lags_ns[:1] * 0, lags_ns[:-1])
     # Building an iterator is a wait too.  The device had nothing to do at its end where its queue was empty by then.
     built_ns = steps["build_ns"].astype(float)
     return steps.assign(
@@ -73,7 +72,7 @@ def _on_device(steps: pd.DataFrame, lag: Lag) -> pd.DataFrame:
         low_ns=shares["wait_low_ns"],
         high_ns=shares["wait_high_ns"] + built_ns,
         copy_ns=as_nearest(steps["copy_ns"], steps["loader"]).fillna(0.0),
-        chunk_ns=(steps["chunk_ns"] + lags_ns - before_ns).clip(lower=1.0),
+        chunk_ns=(steps["chunk_ns"] + np.diff(lags_ns, prepend=0.0)).clip(lower=1.0),
         device_step_ns=(steps["end_ns"] - steps["begin_ns"] + lags_ns - lag.at(steps["begin_ns"])).clip(lower=1.0),
     )
 
@@ -95,7 +94,7 @@ class Lag:
         calls = calls.sort_values("begin_ns").merge(device_steps, on=["iterator", "ordinal"], how="left")
         requests_ns = calls["begin_ns"].to_numpy()
         host_ns = np.append(np.diff(requests_ns).astype(float), np.nan)
-        grows_ns = as_nearest(calls["device_step_ns"] - host_ns, pd.Series(0, calls.index)).fillna(0.0).to_numpy()
+        grows_ns = _nearest(calls["device_step_ns"] - host_ns).fillna(0.0).to_numpy()
         behind_ns, lag_ns = np.zeros(len(calls)), 0.0
         for place, (drained, grown_ns) in enumerate(zip(calls["drained"] > 0, grows_ns, strict=True)):
             behind_ns[place] = lag_ns = 0.0 if drained else lag_ns

@@ -55,6 +55,12 @@ class StopRule:
         return WHY_STEPS
 
 
+def in_main_thread() -> bool:
+    """Whether a SystemExit raised here ends the script, and not a thread of it."""
+    threading: Any = sys.modules["threading"]
+    return threading.current_thread() is threading.main_thread()
+
+
 def _an_optimizer_exists() -> bool:
     """Whether an optimizer of torch was ever built: it then marks the `step` of its class."""
     module: Any = sys.modules.get("torch.optim.optimizer")

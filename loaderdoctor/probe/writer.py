@@ -162,10 +162,7 @@ class Writer:
         parts = max(1, -(-len(text) // TEXT_BYTES))
         for part in range(parts):
             piece = text[part * TEXT_BYTES : (part + 1) * TEXT_BYTES]
-            try:
-                self._append(TEXT_RECORD.pack(TEXT, number, part, parts, len(piece), piece))
-            except (OSError, struct.error):
-                self.lost += 1
+            self._append(TEXT_RECORD.pack(TEXT, number, part, parts, len(piece), piece))
 
     def _start_file(self) -> int:
         """Open this process's file; -1 where there can be none."""
@@ -183,8 +180,9 @@ class Writer:
             return self._descriptors.setdefault(pid, -1)
         ours = self._descriptors.setdefault(pid, descriptor)
         if ours != descriptor:  # another thread was first: no lock, so the second file goes away again
-            os.close(descriptor)
-            os.unlink(path)
+            with suppress(OSError):
+                os.close(descriptor)
+                os.unlink(path)
         return ours
 
     def _new_file(self, path: str, pid: int) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import state
 from ..layout import BUILT, KIND_OF, NEXT_BATCH, NEXT_END, NEXT_ERROR, RESET, UNKNOWN
+from ..stop import in_main_thread
 from ..watch import ATTRIBUTE, Watch
 from .arrivals import hook_arrivals, start_method_of, time_receiving
 
@@ -339,8 +340,7 @@ def _stop_if_due(watch: Watch, iterator: Any, request: Request) -> None:
     why = _due(probe, request.begin_ns)
     if why is None:
         return
-    threading = sys.modules["threading"]
-    if threading.current_thread() is not threading.main_thread():
+    if not in_main_thread():
         probe.stop.overdue = why  # the thread that trains ends it, at its next optimizer step
         return
     if probe.trace is not None and probe.trace.goes_on():

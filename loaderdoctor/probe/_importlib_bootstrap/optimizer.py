@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import state
 from ..layout import KIND_OF
+from ..stop import in_main_thread
 
 if TYPE_CHECKING:
     from ..state import Probe
@@ -44,25 +45,23 @@ def _record(optimizer: Any) -> None:
         probe.writer.put_soon(_STEP, id(optimizer), perf_counter_ns(), get_native_id())
         probe.stop.stepped()
         probe.clock.stepped()
-        ends = probe.stop.overdue is not None and _may_end(probe)
+        why = probe.stop.overdue
+        ends = why is not None and in_main_thread() and _may_end(probe, why)
     except Exception:
         return
     if ends:
         raise SystemExit(0)
 
 
-def _may_end(probe: Probe) -> bool:
+def _may_end(probe: Probe, why: int) -> bool:
     """Whether --steps or --seconds can end the script here, where it takes its batches in another thread.
 
     As by a sys.exit(0) of its own: Python then waits for threads that are no daemons, and one that nobody takes batches
     from any more may wait forever.
     """
-    threading = sys.modules["threading"]
-    if threading.current_thread() is not threading.main_thread():
-        return False
-    why, probe.stop.overdue = probe.stop.overdue, None
-    others = (thread for thread in threading.enumerate() if thread is not threading.current_thread())
-    if why is None or not all(thread.daemon for thread in others):
+    probe.stop.overdue = None
+    threading: Any = sys.modules["threading"]
+    if not all(thread.daemon for thread in threading.enumerate() if thread is not threading.current_thread()):
         probe.note(
             "stop-not-possible", "--steps or --seconds could not end the script: a thread of its own would wait on."
         )

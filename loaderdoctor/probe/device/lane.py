@@ -73,7 +73,7 @@ class Step:
     def __init__(self, iterator: int, every: int, stream: Any, *, heard: bool) -> None:
         self.iterator = iterator
         self.ordinal = UNKNOWN
-        self.every = every  # 0: not measured
+        self.every = every  # the number of steps that it stands for; 0 once a graph was captured in it
         self.heard = heard  # copies and waits are told of; else they are not known
         self.stream = stream
         self.wait_ns = UNKNOWN  # on the host's clock

@@ -103,7 +103,7 @@ class WitnessLane:
         if self._open is not None and self._ordinal != UNKNOWN:
             iterator, ordinal, index = self._open[0], self._ordinal, self.index
             if self._copies.count:
-                self._writer.put_all([self._copies.record(iterator, ordinal, index, UNKNOWN)])
+                self._writer.put(*self._copies.record(iterator, ordinal, index, UNKNOWN))
             if self._every:
                 drained = int(self._wait[2] > 0 and self._was_idle)
                 self._writer.put(
