@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from builders import around, device, exact, loader, signals, steps, workload
 
 from loaderdoctor.analyse.signals import LoaderSettings
-from loaderdoctor.causes import get
+from loaderdoctor.causes import engine, get
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import DeviceSignals, LoaderSignals, Signals
@@ -17,8 +17,8 @@ WORKERS = LoaderSettings(batch_size=32, num_workers=2, prefetch_factor=2, persis
 
 
 def answer(cause: str, run: Signals) -> Finding:
-    """What one cause says of the run's main loader, its needs taken for met."""
-    return get(cause).check(run, run.loaders[0])
+    """What one cause says of the run's main loader."""
+    return engine.answer(get(cause), run, run.loaders[0])
 
 
 def workers_busy(count: int = 2, *, wait: float = 0.33, cores: float = 8.0, **overrides: Any) -> LoaderSignals:

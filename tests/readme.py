@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from loaderdoctor.causes import CAUSES
+from loaderdoctor.causes import CAUSES, subsystem
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 TABLE = re.compile(r"(?<=<!-- causes: written by `python tests/readme\.py` -->\n).*(?=<!-- /causes -->)", re.DOTALL)
@@ -13,10 +13,12 @@ TABLE = re.compile(r"(?<=<!-- causes: written by `python tests/readme\.py` -->\n
 
 def with_causes(text: str) -> str:
     """The README's text with the table as it should be."""
-    rows = [
-        f"| [`{cause.id}`](loaderdoctor/causes/{cause.id.replace('-', '_')}.md) | {cause.title} |\n" for cause in CAUSES
-    ]
+    rows = [f"| [`{cause.id}`]({_page(cause.id)}) | {cause.title} |\n" for cause in CAUSES]
     return TABLE.sub(lambda _: "".join(["\n| cause | what it says |\n|---|---|\n", *rows, "\n"]), text)
+
+
+def _page(cause_id: str) -> str:
+    return f"loaderdoctor/causes/{subsystem(cause_id)}/{cause_id.replace('-', '_')}.md"
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def test_the_templates_come_along():
 
 
 def test_every_cause_brings_its_page():
-    assert list((PACKAGE / "causes").glob("*.md"))
+    assert list((PACKAGE / "causes").rglob("*.md"))
 
 
 def test_the_bootstrap_comes_along():

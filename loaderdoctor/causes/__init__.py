@@ -2,41 +2,44 @@
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from loaderdoctor.causes import (
-    blocking_h2d,
-    device_sync,
-    gpu_bound,
-    launch_bound,
-    no_workers,
-    over_provisioned,
-    payload_too_wide,
-    pin_thread_contention,
-    timer_misattribution,
-    too_few_workers,
-    unpinned_memory,
-)
 from loaderdoctor.causes.decide import diagnose_with
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from loaderdoctor.analyse.signals import Signals
     from loaderdoctor.causes.base import Cause, Diagnosis
 
-CAUSES: tuple[Cause, ...] = (
-    blocking_h2d.CAUSE,
-    device_sync.CAUSE,
-    gpu_bound.CAUSE,
-    launch_bound.CAUSE,
-    no_workers.CAUSE,
-    over_provisioned.CAUSE,
-    payload_too_wide.CAUSE,
-    pin_thread_contention.CAUSE,
-    timer_misattribution.CAUSE,
-    too_few_workers.CAUSE,
-    unpinned_memory.CAUSE,
-)
+SUBSYSTEMS = {
+    "workers": "Workers",
+    "environment": "Environment",
+    "storage": "Storage",
+    "cpu_work": "CPU work",
+    "order": "Order and epochs",
+    "main_process": "Main process and copies",
+    "not_the_loader": "Not the loader",
+}
+
+
+def _discovered() -> Iterator[tuple[str, Cause]]:
+    """(subsystem, cause) of each module in the folders beside this file that has a CAUSE."""
+    for folder in pkgutil.iter_modules(__path__):
+        if not folder.ispkg:
+            continue
+        package = import_module(f"{__name__}.{folder.name}")
+        for module in pkgutil.iter_modules(package.__path__):
+            cause: Cause | None = getattr(import_module(f"{package.__name__}.{module.name}"), "CAUSE", None)
+            if cause is not None:
+                yield folder.name, cause
+
+
+_FOLDERS = {cause.id: folder for folder, cause in _discovered()}
+CAUSES: tuple[Cause, ...] = tuple(sorted((cause for _, cause in _discovered()), key=lambda cause: cause.id))
 
 
 def get(cause_id: str) -> Cause:
@@ -49,10 +52,25 @@ def titles() -> dict[str, str]:
     return {cause.id: cause.title for cause in CAUSES}
 
 
+def subsystem(cause_id: str) -> str:
+    """The folder that the cause lies in: workers, environment, ...; KeyError where there is no such cause."""
+    return _FOLDERS[cause_id]
+
+
+def by_subsystem() -> dict[str, list[str]]:
+    """Ids of the causes by the title of their subsystem, in the order in which one asks."""
+    groups: dict[str, list[str]] = {}
+    for folder, title in SUBSYSTEMS.items():
+        ids = [cause.id for cause in CAUSES if subsystem(cause.id) == folder]
+        if ids:
+            groups[title] = ids
+    return groups
+
+
 def page(cause_id: str) -> str:
     """The cause's page, Markdown; KeyError where there is no such cause."""
     name = get(cause_id).id.replace("-", "_") + ".md"
-    return (files(__name__) / name).read_text(encoding="utf-8")
+    return (files(__name__) / subsystem(cause_id) / name).read_text(encoding="utf-8")
 
 
 def diagnose(signals: Signals) -> Diagnosis:

@@ -1,10 +1,11 @@
-"""What a cause is, and what it may answer: found, ruled-out, no-data or not-applicable."""
+"""What a cause is: who it can concern, what must be seen, what cures it; and what comes of asking it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from loaderdoctor.predict import Change
 from loaderdoctor.predict.rows import WhatIf
 from loaderdoctor.values import Interval
 
@@ -12,28 +13,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from loaderdoctor.analyse.signals import LoaderSignals, Signals, Site
+    from loaderdoctor.values import Value
 
 __all__ = [
     "CHANGES_ORDER",
     "CHANGES_RESULTS",
+    "EXPLAINED",
     "FOUND",
     "NEEDS_MEMORY",
     "NOT_APPLICABLE",
     "NO_DATA",
     "RULED_OUT",
     "SAFE",
+    "Action",
     "Cause",
+    "Change",
     "Diagnosis",
     "Evidence",
     "Finding",
     "Gain",
+    "Gate",
     "Interval",
     "Prescription",
+    "Signal",
     "Threshold",
+    "Treatment",
     "WhatIf",
 ]
 
-FOUND, RULED_OUT, NO_DATA, NOT_APPLICABLE = "found", "ruled-out", "no-data", "not-applicable"
+FOUND, EXPLAINED, RULED_OUT, NO_DATA, NOT_APPLICABLE = "found", "explained", "ruled-out", "no-data", "not-applicable"
 SAFE, CHANGES_ORDER, NEEDS_MEMORY, CHANGES_RESULTS = "safe", "changes-order", "needs-memory", "changes-results"
 
 
@@ -65,6 +73,18 @@ class Gain:
 
 
 @dataclass(frozen=True)
+class Action:
+    """One thing to do.  kind: setting|environment|code|system; `site` is where, `example` a few lines of how."""
+
+    kind: str
+    text: str
+    name: str = ""
+    value: Any = None
+    site: Site | None = None
+    example: str = ""
+
+
+@dataclass(frozen=True)
 class Prescription:
     """What to change.  `settings` are DataLoader arguments; `advice` is for what no argument can do."""
 
@@ -72,6 +92,8 @@ class Prescription:
     advice: str = ""
     memory_bytes: int | None = None
     safety: str = SAFE
+    change: Change = field(default_factory=Change)  # what is replayed; its settings are `settings`
+    actions: tuple[Action, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,21 +110,69 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     prescription: Prescription | None = None
     gain: Gain | None = None
+    explained_by: str | None = None  # the found cause whose cure cures this one too
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A number to hold against a threshold: a signal by its dotted name, or one that is derived from several.
+
+    `name` is "loader.worker_busy_share", "machine.cpus_allowed", "starved_share", ...; `derive` computes another one.
+    """
+
+    name: str
+    text: str  # what it says, in words
+    derive: Callable[[Signals, LoaderSignals], Value] | None = None
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A signal that must reach its bound (or, unless `is_least`, stay below it) for the cause to be found.
+
+    Where the signal is missing there is no data, or, `if_known`, the gate is passed over.
+    """
+
+    signal: Signal
+    bound: Threshold
+    is_least: bool = True
+    if_known: bool = False
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What cures a found cause: what to do, what that changes, and what speaks against it.
+
+    The gain is that of the `change`, replayed; `bound` where there is no change, or nothing to replay; `gain` where it needs
+    no replay.  `doubts` take from the confidence.  `shows` are further numbers for the finding.
+    """
+
+    advice: str
+    change: Change | None = None
+    bound: Gain | None = None
+    gain: Gain | None = None
+    actions: tuple[Action, ...] = ()
+    safety: str = SAFE
+    doubts: tuple[str, ...] = ()
+    shows: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True)
 class Cause:
     """One cause: its id is its file's name with dashes, and its page lies beside it as .md.
 
-    `needs` are dotted names of signals ("loader.worker_busy_share", "machine.cpus_allowed"); where one is missing the
-    engine answers no-data with its reason and does not call `check`.  `scope` is "loader" (asked once a loader) or "run"
-    (asked once, about the main loader).
+    Asked in order: `applies` (each gives the sentence why the cause cannot concern this loader, or None), then `gates`,
+    then `treat`, whose numbers rule the cause out where nothing cures it.  `scope` is "loader" (asked once a loader) or
+    "run" (asked once, about the main loader).  `explains` are causes that go when this one is cured.
     """
 
     id: str
     title: str
-    needs: tuple[str, ...]
-    check: Callable[[Signals, LoaderSignals], Finding]
+    gates: tuple[Gate, ...] = ()
+    treat: Callable[[Signals, LoaderSignals], Treatment | tuple[Evidence, ...]] | None = None  # None: for limits
+    applies: tuple[Callable[[Signals, LoaderSignals], str | None], ...] = ()
+    shows: tuple[Signal, ...] = ()  # further numbers of the finding, where they are known
+    slice: Signal | None = None  # the share of the time that it explains
+    explains: tuple[str, ...] = ()
     scope: str = "loader"
     is_limit: bool = False  # names what limits (gpu-bound, ...): never a finding of a fault
 

@@ -6,25 +6,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loaderdoctor import predict
-from loaderdoctor.causes.answers import MOST_SAVED, STARVES, number
 from loaderdoctor.causes.base import (
+    EXPLAINED,
     FOUND,
     NO_DATA,
     NOT_APPLICABLE,
     RULED_OUT,
-    Cause,
     Diagnosis,
     Finding,
     Gain,
     Interval,
     Threshold,
 )
+from loaderdoctor.causes.engine import answer
+from loaderdoctor.causes.gates import MOST_SAVED, STARVES, number
 from loaderdoctor.values import Measured, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from loaderdoctor.analyse.signals import LoaderSignals, Signals
+    from loaderdoctor.analyse.signals import Signals
+    from loaderdoctor.causes.base import Cause
 
 STARVING, HEALTHY, UNKNOWN, NOT_ENOUGH_DATA = "starving", "healthy", "unknown", "not-enough-data"
 
@@ -35,20 +37,15 @@ TOO_WIDE = (
 CROWDED = Threshold(0.25, "share", "A quarter of the cores is what a worker or two would have made a difference with.")
 EDIT = 10  # settings: what no setting cures asks for an edit of the script, which is a larger change
 WHEN_HEALTHY = ("over-provisioned", "iterable-duplicates")  # gains of memory and of correctness, not of time
-ABSENT_BY_NATURE = (
-    "no-device",
-    "no-workers",
-    "no-pinning",
-)  # missing because the thing itself is: the cause cannot apply
 
 
 def diagnose_with(causes: Sequence[Cause], signals: Signals) -> Diagnosis:
     """The verdict of these causes over a run."""
     status, reason = status_of(signals)
-    answers = [answer for cause in causes for answer in _answers(cause, signals, status, reason)]
+    answers = [one for cause in causes for one in _answers(cause, signals, status, reason)]
     limits = {cause.id for cause in causes if cause.is_limit}
-    limit = next((answer.cause for answer in answers if answer.cause in limits and answer.status == FOUND), None)
-    findings = _in_order([answer for answer in answers if answer.cause not in limits or answer.status != FOUND])
+    limit = next((one.cause for one in answers if one.cause in limits and one.status == FOUND), None)
+    findings = _in_order(_explained([one for one in answers if one.cause not in limits or one.status != FOUND], causes))
     found = [finding for finding in findings if finding.status == FOUND]
     cause = found[0].cause if found and status == STARVING else None
     if status == STARVING:
@@ -89,62 +86,54 @@ def _answers(cause: Cause, signals: Signals, status: str, reason: str) -> Iterab
     asked = signals.loaders if cause.scope == "loader" else signals.loaders[:1]
     if status == NOT_ENOUGH_DATA:
         return [Finding(cause.id, NO_DATA, loader=asked[0].id, site=asked[0].site, reasons=(reason,))]
-    answers = [_answer(cause, signals, loader) for loader in asked]
+    answers = [answer(cause, signals, loader) for loader in asked]
     if status == UNKNOWN and cause.id not in WHEN_HEALTHY:
-        return [_not_to_be_said(answer, reason) for answer in answers]
+        return [_not_to_be_said(one, reason) for one in answers]
     if status == HEALTHY and not cause.is_limit and cause.id not in WHEN_HEALTHY:
-        return [_nothing_to_gain(answer, signals) for answer in answers]
+        return [_nothing_to_gain(one, signals) for one in answers]
     return answers
 
 
-def _answer(cause: Cause, signals: Signals, loader: LoaderSignals) -> Finding:
-    if not loader.settings.torch_loader and "loader.workload" in cause.needs:
-        why = f"{loader.settings.loader_type} is not torch's DataLoader: its settings are its own."
-        return Finding(cause.id, NOT_APPLICABLE, loader=loader.id, site=loader.site, reasons=(why,))
-    for need in cause.needs:
-        value = _signal(need, signals, loader)
-        if isinstance(value, Missing):
-            status = NOT_APPLICABLE if value.slug in ABSENT_BY_NATURE else NO_DATA
-            return Finding(cause.id, status, loader=loader.id, site=loader.site, reasons=(value.reason,))
-    try:
-        return cause.check(signals, loader)
-    except Exception as error:  # noqa: BLE001 - one cause that fails must not cost the verdict of the others
-        why = f"This cause failed, which is a fault of loaderdoctor: {type(error).__name__}: {error}"
-        return Finding(cause.id, NO_DATA, loader=loader.id, site=loader.site, reasons=(why,))
+def _explained(answers: Sequence[Finding], causes: Sequence[Cause]) -> list[Finding]:
+    """A found cause takes the place of its symptoms, however large their own gain: they go when it is cured."""
+    explains = {cause.id: cause.explains for cause in causes}
+    of_symptom = {
+        (symptom, one.loader): one.cause
+        for one in answers
+        if one.status == FOUND
+        for symptom in explains.get(one.cause, ())
+    }
+    return [
+        replace(one, status=EXPLAINED, explained_by=of_symptom[one.cause, one.loader])
+        if one.status == FOUND and (one.cause, one.loader) in of_symptom
+        else one
+        for one in answers
+    ]
 
 
-def _signal(need: str, signals: Signals, loader: LoaderSignals) -> object:
-    """The signal with this dotted name; what was not recorded at all counts as missing."""
-    owner, _, name = need.rpartition(".")
-    value = getattr(loader if owner == "loader" else getattr(signals, owner) if owner else signals, name)
-    return Missing("not-recorded", f"There is no record of {name.replace('_', ' ')}.") if value is None else value
-
-
-def _not_to_be_said(answer: Finding, reason: str) -> Finding:
+def _not_to_be_said(one: Finding, reason: str) -> Finding:
     """What a cause of waiting, or a limit, finds stands on the share of waiting: without it, it is no finding."""
-    if answer.status != FOUND:
-        return answer
-    return Finding(answer.cause, NO_DATA, loader=answer.loader, site=answer.site, reasons=(reason,))
+    if one.status != FOUND:
+        return one
+    return Finding(one.cause, NO_DATA, loader=one.loader, site=one.site, reasons=(reason,))
 
 
-def _nothing_to_gain(answer: Finding, signals: Signals) -> Finding:
+def _nothing_to_gain(one: Finding, signals: Signals) -> Finding:
     """A healthy run has no fault, however odd its settings look."""
-    if answer.status != FOUND:
-        return answer
+    if one.status != FOUND:
+        return one
     share = number(signals.starved_share, "Waiting for data, of the time after warm-up", STARVES)
-    return replace(
-        answer, status=RULED_OUT, evidence=(share,), step_share=None, gain=None, prescription=None, reasons=()
-    )
+    return replace(one, status=RULED_OUT, evidence=(share,), step_share=None, gain=None, prescription=None, reasons=())
 
 
 def _in_order(answers: list[Finding]) -> tuple[Finding, ...]:
     """Found ones first, the most certain gain first, the smaller change of two that gain the same."""
-    rank = {FOUND: 0, RULED_OUT: 1, NO_DATA: 2, NOT_APPLICABLE: 3}
+    rank = {FOUND: 0, EXPLAINED: 1, RULED_OUT: 2, NO_DATA: 3, NOT_APPLICABLE: 4}
 
-    def key(answer: Finding) -> tuple[int, float, int]:
-        certain = answer.gain.speedup.low if answer.gain else 0.0
-        change = answer.prescription.settings if answer.prescription else {}
-        return rank[answer.status], -round(certain, 2), len(change) or EDIT
+    def key(one: Finding) -> tuple[int, float, int]:
+        certain = one.gain.speedup.low if one.gain else 0.0
+        change = one.prescription.settings if one.prescription else {}
+        return rank[one.status], -round(certain, 2), len(change) or EDIT
 
     return tuple(sorted(answers, key=key))
 
@@ -161,21 +150,20 @@ def _unexplained(findings: tuple[Finding, ...], signals: Signals) -> str:
 
 
 def _together(signals: Signals, found: list[Finding]) -> Gain | None:
-    """All prescribed settings in one simulation a loader; loaders take turns, so the seconds that they save add up."""
-    prescribed = [finding for finding in found if finding.prescription and finding.prescription.settings]
+    """All prescribed changes in one simulation a loader; loaders take turns, so the seconds that they save add up."""
+    prescribed = [
+        one for one in found if one.prescription and (one.prescription.settings or one.prescription.change.work)
+    ]
     if len(prescribed) < 2:  # noqa: PLR2004 - one finding's gain is its own
         return None
     speedups = []
     for loader in signals.loaders:
-        settings = {
-            name: value
-            for finding in reversed(prescribed)
-            if finding.loader == loader.id and finding.prescription
-            for name, value in finding.prescription.settings.items()
-        }
+        change = predict.joined(
+            one.prescription.change for one in prescribed if one.loader == loader.id and one.prescription
+        )
         workload = predict.workload_of(signals, loader)
-        if settings and workload is not None:
-            speedups.append(predict.speedup(workload, settings, predict.elsewhere_s(signals, workload)))
+        if (change.settings or change.work) and workload is not None:
+            speedups.append(predict.speedup(workload, change, predict.elsewhere_s(signals, workload)))
 
     def whole(parts: list[float]) -> float:
         return 1 / (1 - min(MOST_SAVED, sum(1 - 1 / part for part in parts)))

@@ -8,6 +8,8 @@ import click
 
 from loaderdoctor.errors import LoaderDoctorError
 
+WIDEST = 24  # of the ids, so that the tables of all subsystems line up
+
 
 @click.command()
 @click.argument("cause", required=False)
@@ -23,12 +25,13 @@ def explain(cause: str | None) -> None:
     if cause is not None:
         console.print(Markdown(_page(cause)))
         return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("cause", no_wrap=True)
-    table.add_column("what it says")
-    for known in causes.CAUSES:
-        table.add_row(known.id, known.title)
-    console.print(table)
+    for title, ids in causes.by_subsystem().items():
+        table = Table(title=title, title_justify="left", box=None, pad_edge=False, show_header=False)
+        table.add_column("cause", no_wrap=True, min_width=WIDEST)
+        table.add_column("what it says")
+        for cause_id in ids:
+            table.add_row(cause_id, causes.get(cause_id).title)
+        console.print(table)
 
 
 def _page(cause: str) -> str:

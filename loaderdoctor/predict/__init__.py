@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loaderdoctor.predict.change import Change, joined, part_scaled
 from loaderdoctor.predict.costs import memory_bytes
 from loaderdoctor.predict.model import Outcome
 from loaderdoctor.predict.rows import WhatIf
@@ -10,11 +11,14 @@ from loaderdoctor.predict.table import elsewhere_s, what_if, workload_of
 
 __all__ = [
     "MODEL_ERROR",
+    "Change",
     "Outcome",
     "WhatIf",
     "elsewhere_s",
     "fewest_workers",
+    "joined",
     "memory_bytes",
+    "part_scaled",
     "recorded_s",
     "replay",
     "speedup",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from loaderdoctor.predict import model
+from loaderdoctor.predict.change import Change, worked
 from loaderdoctor.predict.costs import Knobs, copy_s
 from loaderdoctor.predict.plan import plan
 from loaderdoctor.values import Interval
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loaderdoctor.analyse.signals import Workload
+    from loaderdoctor.predict.change import Key
     from loaderdoctor.predict.model import Outcome
 
 # Half-width of the interval as a share of the predicted change, on a log scale: a predicted 3.0 times is 2.4 to 3.7.
@@ -45,12 +47,12 @@ def replay(workload: Workload, settings: Mapping[str, Any]) -> Outcome:
     return _replay(workload, _key(settings), None)
 
 
-def speedup(workload: Workload, settings: Mapping[str, Any], other_s: float = 0.0) -> Interval:
+def speedup(workload: Workload, change: Change, other_s: float = 0.0) -> Interval:
     """Old time after warm-up over the new one; `other_s` of that time passes outside this loader.
 
     How often the interval holds the truth is said at `MODEL_ERROR`.
     """
-    return _speedup(workload, _key(settings), other_s)
+    return _speedup(workload, change.key, other_s)
 
 
 def recorded_s(workload: Workload) -> float:
@@ -102,8 +104,14 @@ def _key(settings: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 @lru_cache(maxsize=512)
-def _replay(workload: Workload, settings: tuple[tuple[str, Any], ...], copies_s: float | None) -> Outcome:
-    schedule = plan(workload, dict(settings), copies_s)
+def _replay(
+    workload: Workload,
+    settings: tuple[tuple[str, Any], ...],
+    copies_s: float | None,
+    work: tuple[tuple[str, float], ...] = (),
+) -> Outcome:
+    """`work` are the factors of what gets shorter; what the consumer waited for a core is that of the run itself."""
+    schedule = plan(worked(workload, dict(work)), dict(settings), copies_s)
     return model.run(schedule.using_shorter_by(_waited_for_core(workload)))
 
 
@@ -116,27 +124,32 @@ def _waited_for_core(workload: Workload) -> float:
 
 
 @lru_cache(maxsize=512)
-def _speedup(workload: Workload, settings: tuple[tuple[str, Any], ...], other_s: float) -> Interval:
+def _speedup(workload: Workload, change: Key, other_s: float) -> Interval:
+    settings, factors = change
     now = _replay(workload, (), None)
     loader_s = recorded_s(workload)
     if now.total_s <= 0 or loader_s <= 0:
         return Interval(1.0, 1.0, 1.0)
     copies = copy_s(workload, Knobs.of(workload.settings, dict(settings)))
+    less, work, more = (
+        tuple((part, getattr(factor, end)) for part, factor in factors) for end in ("low", "best", "high")
+    )
 
     def whole(ratio: float) -> float:
         return (loader_s + other_s) / (loader_s * ratio + other_s)
 
-    best = whole(_ratio(now, _replay(workload, settings, copies.best)))
+    changed = _replay(workload, settings, copies.best, work)
+    best = whole(_ratio(now, changed))
     others = [
-        whole(_ratio(now, _replay(workload, settings, seconds)))
-        for seconds in (copies.low, copies.high)
-        if seconds != copies.best
+        whole(_ratio(now, _replay(workload, settings, seconds, parts)))
+        for seconds, parts in ((copies.low, less), (copies.high, more))
+        if seconds != copies.best or parts != work
     ]
     if workload.neighbour_cores >= FELT_CORES:
         alone = replace(workload, neighbour_cores=0.0)
-        others.append(whole(_ratio(_replay(alone, (), None), _replay(alone, settings, copies.best))))
+        others.append(whole(_ratio(_replay(alone, (), None), _replay(alone, settings, copies.best, work))))
     low, high = min([best, *others]), max([best, *others])
-    spread = _spread(now, _replay(workload, settings, copies.best)) * loader_s / (loader_s + other_s)
+    spread = _spread(now, changed) * loader_s / (loader_s + other_s)
     mismatch = CLOSE * abs(log(now.total_s / loader_s))
     error = hypot(NOISE, (MODEL_ERROR + mismatch) * abs(log(best)), spread)
     return Interval(low * exp(-error), best, high * exp(error))

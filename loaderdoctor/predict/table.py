@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from loaderdoctor.predict.change import Change
 from loaderdoctor.predict.costs import DEFAULT_PREFETCH, memory_bytes
 from loaderdoctor.predict.rows import WhatIf
 from loaderdoctor.predict.speedup import MOST_WORKERS, fewest_workers, recorded_s, speedup
@@ -73,7 +74,7 @@ def what_if(signals: Signals, prescriptions: Iterable[tuple[str, Mapping[str, An
         changes = _changes(workload)
         changes += [settings for settings in prescribed if settings not in changes]
         rows += [
-            WhatIf(loader.id, change, speedup(workload, change, other_s), memory_bytes(workload, change))
+            WhatIf(loader.id, change, speedup(workload, Change(change), other_s), memory_bytes(workload, change))
             for change in changes
         ]
     return tuple(rows)

@@ -7,7 +7,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from loaderdoctor.causes.base import FOUND
+from loaderdoctor.causes.base import FOUND, Action
 from loaderdoctor.report.headline import headline
 from loaderdoctor.report.page_one import facts_of
 from loaderdoctor.report.prescribe import patch_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loaderdoctor.analyse.signals import HotFunction, LoaderSignals, Signals, Stage, WorkerSignals
-    from loaderdoctor.causes.base import Diagnosis, Finding, Gain
+    from loaderdoctor.causes.base import Diagnosis, Finding, Gain, Prescription
     from loaderdoctor.record.run import Run
     from loaderdoctor.values import Value
 
@@ -163,6 +163,7 @@ def _finding(run: Run, signals: Signals, finding: Finding) -> dict[str, Any]:
     return {
         "cause": finding.cause,
         "status": finding.status,
+        "explained_by": finding.explained_by,
         "loader": None if finding.loader is None else clean(finding.loader, folder),
         "site": site,
         "step_share": None if finding.step_share is None else asdict(finding.step_share),
@@ -184,7 +185,19 @@ def _prescription(run: Run, signals: Signals, finding: Finding) -> dict[str, Any
         "advice": clean(prescription.advice, run.meta.working_directory),
         "memory_bytes": prescription.memory_bytes,
         "safety": prescription.safety,
+        "actions": [_action(action, run.meta.working_directory) for action in _actions(prescription)],
     }
+
+
+def _actions(prescription: Prescription) -> list[Action]:
+    """What is to be done, settings first: they are actions like any other."""
+    settings = [Action("setting", "", name=name, value=value) for name, value in prescription.settings.items()]
+    return [*settings, *prescription.actions]
+
+
+def _action(action: Action, folder: str) -> dict[str, Any]:
+    site = None if action.site is None else {"file": short_path(action.site.file, folder), "line": action.site.line}
+    return asdict(action) | {"site": site, "text": clean(action.text, folder), "example": clean(action.example, folder)}
 
 
 def _gain(gain: Gain | None) -> dict[str, Any] | None:

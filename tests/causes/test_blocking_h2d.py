@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from ailing import answer, fed, on_a_gpu
 
-from loaderdoctor.causes.copies import BLOCKING, EXPOSED, PINNED
+from loaderdoctor.causes.gates import BLOCKING, COPIES_FELT, PINNED
 
 
 def blocking(*, copy=0.4, pinned=1.0, blocks=1.0):
@@ -24,7 +24,7 @@ def test_a_copy_longer_than_the_computing_is_hidden_in_part():
     assert answer("blocking-h2d", blocking(copy=0.8)).gain.speedup.high == pytest.approx(1 / 0.8, rel=0.05)
 
 
-@pytest.mark.parametrize(("copy", "status"), [(EXPOSED.value, "found"), (EXPOSED.value * 0.99, "ruled-out")])
+@pytest.mark.parametrize(("copy", "status"), [(COPIES_FELT.value, "found"), (COPIES_FELT.value * 0.99, "ruled-out")])
 def test_copies_just_below_the_threshold_are_not_felt(copy, status):
     assert answer("blocking-h2d", blocking(copy=copy)).status == status
 

@@ -9,8 +9,9 @@ from ailing import fed, on_a_cpu, on_a_gpu, workers_busy
 from builders import exact, machine, signals, steps
 
 from loaderdoctor.causes import CAUSES, diagnose
-from loaderdoctor.causes.base import Cause, Finding, Gain, Interval, Prescription
+from loaderdoctor.causes.base import Cause, Change, Evidence, Gain, Interval, Signal, Threshold, Treatment
 from loaderdoctor.causes.decide import CROWDED, diagnose_with
+from loaderdoctor.causes.gates import at_least
 from loaderdoctor.values import Measured, Missing
 
 # The share's low, best and high in percent, steps after warm-up -> status.
@@ -48,19 +49,19 @@ def rows(table):
     return [line.strip() for line in table.strip().splitlines()]
 
 
-def cause(id_, *, low=None, settings=1, limit=False, fails=False, needs=()):
+def cause(id_, *, low=None, settings=1, limit=False, fails=False, needs=(), explains=()):
     """A cause that finds itself with this gain, or nothing."""
 
-    def check(_signals, loader):
+    def treat(_signals, _loader):
         if fails:
             raise ZeroDivisionError
-        if low is None and not limit:
-            return Finding(id_, "ruled-out", loader=loader.id)
-        gain = None if limit else Gain(Interval(low, low + 0.1, low + 0.2), "simulated")
-        prescription = Prescription({f"setting{n}": n for n in range(settings)})
-        return Finding(id_, "found", loader=loader.id, gain=gain, prescription=prescription)
+        if low is None:
+            return (Evidence("Nothing cures it", 1.0),)
+        gain = Gain(Interval(low, low + 0.1, low + 0.2), "simulated")
+        return Treatment("Change it.", Change({f"setting{n}": n for n in range(settings)}), gain=gain)
 
-    return Cause(id_, id_, needs, check, scope="run", is_limit=limit)
+    gates = tuple(at_least(Signal(need, "It"), Threshold(0.0, "share", "Any.")) for need in needs)
+    return Cause(id_, id_, gates, None if limit else treat, scope="run", is_limit=limit, explains=explains)
 
 
 def run_with(percent):
@@ -99,6 +100,20 @@ def test_of_equal_gains_the_smaller_change_comes_first():
     causes = [cause("edit", low=1.5, settings=0), cause("two", low=1.5, settings=2), cause("one", low=1.501)]
     verdict = diagnose_with(causes, run_with(50))
     assert [finding.cause for finding in verdict.findings] == ["one", "two", "edit"]
+
+
+def test_a_found_cause_takes_the_place_of_its_symptom_however_large_the_symptoms_gain():
+    verdict = diagnose_with([cause("symptom", low=1.9), cause("root", low=1.2, explains=("symptom",))], run_with(50))
+    assert verdict.cause == "root"
+    assert [(one.cause, one.status, one.explained_by) for one in verdict.findings] == [
+        ("root", "found", None),
+        ("symptom", "explained", "root"),
+    ]
+
+
+def test_a_symptom_without_its_cause_stands_for_itself():
+    verdict = diagnose_with([cause("symptom", low=1.9), cause("root", explains=("symptom",))], run_with(50))
+    assert verdict.cause == "symptom"
 
 
 def test_a_healthy_run_rules_every_fault_out_with_its_share():

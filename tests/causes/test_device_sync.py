@@ -6,7 +6,7 @@ import pytest
 from ailing import answer, on_a_gpu, workers_busy
 from builders import exact
 
-from loaderdoctor.causes.device_sync import DRAINED, SYNCED, WAITED
+from loaderdoctor.causes.main_process.device_sync import DRAINED, SYNCED, WAITED
 
 
 def synced(*, wait=0.3, syncs=1.0, drained=1.0, sync=0.5):

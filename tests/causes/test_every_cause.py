@@ -12,7 +12,7 @@ from ailing import fed, on_a_cpu, on_a_gpu, workers_busy
 
 from loaderdoctor import causes
 from loaderdoctor.analyse.signals import DeviceSignals, LoaderSignals, MachineSignals, Signals, StepSignals
-from loaderdoctor.causes import CAUSES, diagnose, get, page, titles
+from loaderdoctor.causes import CAUSES, diagnose, get, page, subsystem, titles
 from loaderdoctor.causes.base import Threshold
 
 FOLDER = Path(causes.__file__).parent
@@ -24,19 +24,23 @@ OWNERS = {
     "machine": MachineSignals,
     "steps": StepSignals,
 }
-SHARED = ("answers", "copies", "decide", "limits")
+SHARED = ("gates", "engine", "decide", "not_the_loader.fed")
 EVERY = pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.id)
 
 
 def module_of(cause):
-    return f"loaderdoctor.causes.{cause.id.replace('-', '_')}"
+    return f"loaderdoctor.causes.{path_of(cause)}"
+
+
+def path_of(cause):
+    return f"{subsystem(cause.id)}.{cause.id.replace('-', '_')}"
 
 
 def test_the_list_is_sorted_and_complete():
     assert [cause.id for cause in CAUSES] == sorted({cause.id for cause in CAUSES})
-    assert {cause.id.replace("-", "_") for cause in CAUSES} == {path.stem for path in FOLDER.glob("*.md")}
-    not_causes = {"__init__", "base", *SHARED}
-    assert {path.stem for path in FOLDER.glob("*.py")} - not_causes == {path.stem for path in FOLDER.glob("*.md")}
+    pages = {path.stem for path in FOLDER.rglob("*.md")}
+    assert {cause.id.replace("-", "_") for cause in CAUSES} == pages
+    assert pages <= {path.stem for path in FOLDER.rglob("*.py")}
 
 
 @EVERY
@@ -65,13 +69,21 @@ def test_it_has_tests_of_its_own(cause):
 
 
 @EVERY
-def test_its_needs_are_signals(cause):
-    for need in cause.needs:
-        owner, _, name = need.rpartition(".")
-        assert name in {field.name for field in fields(OWNERS[owner])}, need
+def test_it_asks_for_signals_that_exist(cause):
+    asked = [*(gate.signal for gate in cause.gates), *cause.shows, *filter(None, [cause.slice])]
+    for signal in asked:
+        owner, _, name = signal.name.rpartition(".")
+        assert name in {field.name for field in fields(OWNERS[owner])}, signal.name
+        assert signal.text[0].isupper()
+        assert not signal.text.endswith(".")
 
 
-@pytest.mark.parametrize("name", [cause.id.replace("-", "_") for cause in CAUSES] + list(SHARED))
+@EVERY
+def test_what_it_explains_is_a_cause_of_another_name(cause):
+    assert set(cause.explains) <= {other.id for other in CAUSES} - {cause.id}
+
+
+@pytest.mark.parametrize("name", [path_of(cause) for cause in CAUSES] + list(SHARED))
 def test_its_thresholds_say_why(name):
     module = import_module(f"loaderdoctor.causes.{name}")
     for threshold in (value for value in vars(module).values() if isinstance(value, Threshold)):
@@ -103,5 +115,5 @@ def test_every_answer_says_why(run):
             assert finding.prescription is not None
             assert finding.prescription.advice
             assert finding.gain.speedup.low <= finding.gain.speedup.best <= finding.gain.speedup.high
-            assert finding.step_share is not None or finding.cause == "over-provisioned"
+            assert finding.step_share is not None
             assert finding.confidence in {"high", "medium", "low"}

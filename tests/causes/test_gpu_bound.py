@@ -7,9 +7,9 @@ from ailing import answer, fed, on_a_cpu, on_a_gpu, workers_busy
 from builders import exact, steps
 
 from loaderdoctor.causes import diagnose
-from loaderdoctor.causes.answers import STARVES
-from loaderdoctor.causes.gpu_bound import COMPUTING
-from loaderdoctor.causes.limits import DRAINED
+from loaderdoctor.causes.gates import STARVES
+from loaderdoctor.causes.not_the_loader.fed import DRAINED
+from loaderdoctor.causes.not_the_loader.gpu_bound import COMPUTING
 
 
 @pytest.mark.parametrize("run", [on_a_cpu(fed()), on_a_gpu(fed())], ids=["cpu", "gpu"])

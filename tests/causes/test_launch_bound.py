@@ -7,7 +7,7 @@ from ailing import answer, fed, on_a_gpu, workers_busy
 from builders import exact
 
 from loaderdoctor.causes import diagnose
-from loaderdoctor.causes.limits import DRAINED, SYNCED
+from loaderdoctor.causes.not_the_loader.fed import DRAINED, SYNCED
 
 
 def dry(one=None, *, drained=1.0, syncs=0.02):

@@ -9,8 +9,9 @@ from ailing import answer, on_a_cpu, on_a_gpu, workers_busy
 from builders import around, loader, workload
 
 from loaderdoctor.analyse.signals import LoaderSettings
-from loaderdoctor.causes.answers import WAITING, predicted
-from loaderdoctor.causes.base import Gain
+from loaderdoctor.causes.base import Change, Gain
+from loaderdoctor.causes.engine import predicted
+from loaderdoctor.causes.gates import WAITING
 from loaderdoctor.values import Interval
 
 PLAIN = LoaderSettings(batch_size=32, start_method="fork")
@@ -70,8 +71,8 @@ def test_a_stream_must_be_split_first():
 
 
 @pytest.mark.parametrize(
-    ("low", "best", "shown"), [(0.9, 1.4, (0.9, 1.0)), (0.9, 1.01, (1.01, 1.02)), (1.1, 1.4, (1.4, 1.02))]
+    ("low", "best", "shown"), [(0.9, 1.4, (0.9, 1.0)), (0.9, 1.01, (1.01, 1.05)), (1.1, 1.4, (1.4, 1.05))]
 )
 def test_the_number_shown_is_the_one_that_speaks_against_it(low, best, shown):
-    evidence = predicted(Gain(Interval(low, best, 1.5), "simulated"), 2)
+    evidence = predicted(Gain(Interval(low, best, 1.5), "simulated"), Change({"num_workers": 2}))
     assert (evidence.value, evidence.threshold) == shown

@@ -7,7 +7,7 @@ from ailing import answer, fed, on_a_cpu, workers_busy
 from builders import exact, machine
 
 from loaderdoctor.causes import diagnose
-from loaderdoctor.causes.over_provisioned import MATERIAL
+from loaderdoctor.causes.workers.over_provisioned import MATERIAL
 
 MIB = 1 << 20
 

@@ -6,8 +6,8 @@ import pytest
 from ailing import answer, fed, on_a_gpu
 from builders import exact
 
-from loaderdoctor.causes.copies import BLOCKING, EXPOSED, PINNED
-from loaderdoctor.causes.payload_too_wide import WIDE
+from loaderdoctor.causes.gates import BLOCKING, COPIES_FELT, PINNED
+from loaderdoctor.causes.workers.payload_too_wide import WIDE
 
 
 def wide(*, copy=0.4, size=50e6, pinned=1.0, blocks=0.0):
@@ -29,7 +29,7 @@ def test_found_with_the_gain_of_half_to_a_quarter_of_the_bytes():
     assert finding.confidence == "medium"
 
 
-@pytest.mark.parametrize(("copy", "status"), [(EXPOSED.value, "found"), (EXPOSED.value * 0.99, "ruled-out")])
+@pytest.mark.parametrize(("copy", "status"), [(COPIES_FELT.value, "found"), (COPIES_FELT.value * 0.99, "ruled-out")])
 def test_copies_just_below_the_threshold_are_not_felt(copy, status):
     assert answer("payload-too-wide", wide(copy=copy)).status == status
 

@@ -6,7 +6,7 @@ import pytest
 from ailing import answer, on_a_gpu, workers_busy
 from builders import exact
 
-from loaderdoctor.causes.pin_thread_contention import BUSY, REPINNED, WORKERS_BUSY
+from loaderdoctor.causes.main_process.pin_thread_contention import BUSY, REPINNED, WORKERS_BUSY
 
 
 def pinning(*, thread=0.95, workers=0.3, wait=0.3, allocations=0.0, **settings):

@@ -6,7 +6,7 @@ import pytest
 from ailing import answer, fed, on_a_cpu, on_a_gpu
 
 from loaderdoctor.causes import diagnose
-from loaderdoctor.causes.timer_misattribution import MISLED
+from loaderdoctor.causes.not_the_loader.timer_misattribution import MISLED
 
 
 @pytest.mark.parametrize("hidden", [0.0, MISLED.value, 0.9])

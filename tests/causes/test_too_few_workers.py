@@ -8,8 +8,8 @@ import pytest
 from ailing import answer, fed, on_a_cpu, on_a_gpu, workers_busy
 from builders import around, exact
 
-from loaderdoctor.causes.answers import WAITING
-from loaderdoctor.causes.too_few_workers import BUSY, CONTENDED
+from loaderdoctor.causes.gates import WAITING, WORKERS_BUSY
+from loaderdoctor.causes.workers.too_few_workers import CONTENDED
 
 
 def test_found_with_as_many_as_keep_up():
@@ -24,7 +24,7 @@ def test_work_that_waits_takes_more_workers_than_there_are_cores():
     assert finding.prescription.settings["num_workers"] > 4
 
 
-@pytest.mark.parametrize(("share", "status"), [(BUSY.value, "found"), (BUSY.value - 0.01, "ruled-out")])
+@pytest.mark.parametrize(("share", "status"), [(WORKERS_BUSY.value, "found"), (WORKERS_BUSY.value - 0.01, "ruled-out")])
 def test_workers_just_below_the_threshold_idle(share, status):
     # The interval of a share: it is ruled out only where even its high end is below.
     one = workers_busy(worker_busy_share=exact(share))
@@ -39,7 +39,7 @@ def test_a_wait_just_below_the_threshold_is_none(wait, status):
 
 def test_idle_workers_are_another_illness():
     finding = answer("too-few-workers", on_a_cpu(workers_busy(worker_busy_share=around(0.5))))
-    assert (finding.status, finding.evidence[0].threshold) == ("ruled-out", BUSY.value)
+    assert (finding.status, finding.evidence[0].threshold) == ("ruled-out", WORKERS_BUSY.value)
 
 
 def test_busy_cores_are_another_illness_and_named():

@@ -8,7 +8,7 @@ import pytest
 from ailing import answer, fed, gpu, on_a_gpu
 from builders import exact
 
-from loaderdoctor.causes.copies import EXPOSED, PINNED
+from loaderdoctor.causes.gates import COPIES_FELT, PINNED
 
 
 def unpinned(*, copy=0.5, pinned=0.0, **device):
@@ -33,7 +33,9 @@ def test_found_with_a_gain_between_faster_and_free():
     assert 1 < finding.gain.speedup.low < 1.9 < finding.gain.speedup.high
 
 
-@pytest.mark.parametrize(("copy", "status"), [(EXPOSED.value * 2.5, "found"), (EXPOSED.value * 0.99, "ruled-out")])
+@pytest.mark.parametrize(
+    ("copy", "status"), [(COPIES_FELT.value * 10, "found"), (COPIES_FELT.value * 0.99, "ruled-out")]
+)
 def test_copies_that_are_hardly_felt_need_no_pinning(copy, status):
     assert answer("unpinned-memory", unpinned(copy=copy)).status == status
 

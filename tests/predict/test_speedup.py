@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from schedules import constant, with_blocked
 
-from loaderdoctor.predict import fewest_workers, memory_bytes, recorded_s, speedup
+from loaderdoctor.predict import Change, fewest_workers, memory_bytes, recorded_s, speedup
 from loaderdoctor.predict.costs import FORKED_BYTES, SPAWNED_BYTES
 from loaderdoctor.predict.speedup import NOISE
 
@@ -29,27 +29,29 @@ def width(interval):
     [({}, 1.0), ({"num_workers": 1}, 4 / 3), ({"num_workers": 2}, 8 / 3), ({"num_workers": 4}, 4.0)],
 )
 def test_the_speedup_is_old_time_over_new(settings, best):
-    assert speedup(starving(batch_bytes=0), settings).best == pytest.approx(best, rel=0.1)  # start and hand-over
+    assert speedup(starving(batch_bytes=0), Change(settings)).best == pytest.approx(
+        best, rel=0.1
+    )  # start and hand-over
 
 
 def test_no_change_is_no_change_but_for_noise():
-    same = speedup(starving(), {"num_workers": 0})
+    same = speedup(starving(), Change({"num_workers": 0}))
     assert (same.low, same.best, same.high) == pytest.approx((exp(-NOISE), 1, exp(NOISE)))
 
 
 @pytest.mark.parametrize(("other_s", "best"), [(0.0, 4.0), (8.0, 1.6), (1e6, 1.0)])
 def test_time_outside_the_loader_dilutes_it(other_s, best):
-    assert speedup(starving(batch_bytes=0), {"num_workers": 4}, other_s).best == pytest.approx(best, rel=0.1)
+    assert speedup(starving(batch_bytes=0), Change({"num_workers": 4}), other_s).best == pytest.approx(best, rel=0.1)
 
 
 def test_a_replay_that_misses_the_run_itself_is_trusted_less():
     odd = starving(wait_s=0.06)  # waits twice as long as the work accounts for
-    assert width(speedup(odd, {"num_workers": 4})) > width(speedup(starving(), {"num_workers": 4}))
+    assert width(speedup(odd, Change({"num_workers": 4}))) > width(speedup(starving(), Change({"num_workers": 4})))
 
 
 def test_with_busy_neighbours_the_interval_reaches_to_a_run_without_them():
     plain = constant(cpu_s=0.03, compute_s=0.03, wait_s=0.03, cores=2.0, batches=200)
-    beside, alone = (speedup(replace(plain, neighbour_cores=cores), {"num_workers": 2}) for cores in (1.0, 0.0))
+    beside, alone = (speedup(replace(plain, neighbour_cores=cores), Change({"num_workers": 2})) for cores in (1.0, 0.0))
     assert beside.best < alone.best < beside.high
 
 
@@ -62,13 +64,13 @@ def test_uneven_runs_are_trusted_less():
     making = [0.002] * 150 + [0.114] * 50
     uneven = replace(with_blocked(starving(), making), waits_s=tuple(making))
     assert recorded_s(uneven) == pytest.approx(recorded_s(starving()))
-    assert width(speedup(uneven, {"num_workers": 1})) > width(speedup(starving(), {"num_workers": 1}))
+    assert width(speedup(uneven, Change({"num_workers": 1}))) > width(speedup(starving(), Change({"num_workers": 1})))
 
 
 @given(settings=st.fixed_dictionaries({"num_workers": st.integers(0, 6), "pin_memory": st.booleans()}))
 def test_the_best_value_lies_within_its_interval(settings):
     interval = speedup(
-        replace(starving(batches=40), copy_s=0.01, device_s=(0.01,) * 40, host_s=(0.001,) * 40), settings
+        replace(starving(batches=40), copy_s=0.01, device_s=(0.01,) * 40, host_s=(0.001,) * 40), Change(settings)
     )
     assert interval.low <= interval.best <= interval.high
 

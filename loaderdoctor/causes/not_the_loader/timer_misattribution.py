@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loaderdoctor.causes.answers import number, ruled_out
-from loaderdoctor.causes.base import Cause, Finding, Threshold
+from loaderdoctor.causes.base import Cause, Evidence, Signal, Threshold
+from loaderdoctor.causes.gates import at_least, number, value_of
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
 
-ID = "timer-misattribution"
 MISLED = Threshold(0.05, "share", "From this on, a script's own timer says starving where the device is fed.")
+HIDDEN = Signal("device.hidden_wait_share", "Waits that the host's clock shows and the device did not notice")
 
 
-def check(signals: Signals, loader: LoaderSignals) -> Finding:
+def treat(signals: Signals, loader: LoaderSignals) -> tuple[Evidence, ...]:
     """Never found: it slows nothing down.  Says how far a timer of the script's own is off."""
-    what = "Waits that the host's clock shows and the device did not notice"
-    return ruled_out(ID, loader, number(signals.device.hidden_wait_share, what, MISLED))
+    return (number(value_of(HIDDEN, signals, loader), HIDDEN.text, MISLED),)
 
 
 CAUSE = Cause(
-    id=ID,
+    id="timer-misattribution",
     title="A stopwatch around next() shows waits that the device never noticed",
-    needs=("device.hidden_wait_share",),
-    check=check,
+    gates=(at_least(HIDDEN, MISLED),),
+    treat=treat,
     scope="run",
 )

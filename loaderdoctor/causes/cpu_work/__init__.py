@@ -1,0 +1,1 @@
+"""Causes that lie in what the making of a sample computes."""

@@ -1,0 +1,1 @@
+"""Causes that lie in limits and faults that no loader setting cures."""

@@ -1,0 +1,1 @@
+"""Causes that lie in disks, file systems and file formats."""

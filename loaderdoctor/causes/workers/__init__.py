@@ -1,0 +1,1 @@
+"""Causes that lie in num_workers and what passes between processes."""
