@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse import queue, stages, stats
 from loaderdoctor.analyse.frames import NS
+from loaderdoctor.analyse.making import making_of
 from loaderdoctor.analyse.shares import mean_of, mean_s, median_s, share
-from loaderdoctor.analyse.signals import LoaderSignals
+from loaderdoctor.analyse.signals import NOT_RECORDED, LoaderSignals
 from loaderdoctor.analyse.steady import steady_of
 from loaderdoctor.analyse.workers import with_wall, workers_of
 from loaderdoctor.analyse.workloads import workload_of
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.timeline import Timeline
 
 NO_WORKERS = Missing("no-workers", "The loader has no workers.")
-NOT_RECORDED = Missing("not-recorded", "The run has no record of it for this loader.")
 NO_MEASURED = Missing("no-measured-steps", "None of this loader's steps ended after warm-up.")
 NO_GAPS = Missing("no-epoch-starts", "No epoch of this loader began after warm-up.")
 NO_TOGETHER = Missing("fetched-together", "The data set makes all samples of a batch in one call.")
@@ -106,6 +106,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
             cores=recorded.cores,
             clock=recorded.clock,
         ),
+        making=making_of(loader, made, late, lives, recorded.worker_samples),
     )
 
 

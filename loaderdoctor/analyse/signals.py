@@ -69,6 +69,7 @@ class HotFunction:
 
 
 NOT_SAMPLED = Missing("not-sampled", "The run was not sampled from outside.")
+NOT_RECORDED = Missing("not-recorded", "The run has no record of it for this loader.")
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,23 @@ class Workload:
 
 
 @dataclass(frozen=True)
+class MakingSignals:
+    """How batches are made, beyond their mean times.  Bytes and times are of a batch."""
+
+    loaders_built: int = 1  # DataLoader objects at this place: more than one where it is built anew
+    first_made_s: Value = NOT_RECORDED  # an epoch's first batch, wall, where it is made
+    spread: Value = NOT_RECORDED  # mean deviation of the making time, in times its mean
+    read_bytes: Value = NOT_RECORDED  # read by calls that are counted, from a disk or from memory
+    disk_bytes: Value = NOT_RECORDED  # of which a disk delivered
+    worker_cpus: Value = NOT_RECORDED  # that a worker may run on
+    worker_torch_threads: Value = NOT_RECORDED  # of torch's own pool in a worker
+    worker_threads: Value = NOT_RECORDED  # of a worker's process
+    worker_cores: Value = NOT_RECORDED  # busy with all threads of a worker, of its whole time
+    worker_start_s: Value = NOT_RECORDED  # from the start of an epoch's workers until one asks for work
+    samples_per_epoch: Value = NOT_RECORDED
+
+
+@dataclass(frozen=True)
 class LoaderSignals:
     """One loader: every DataLoader built at one place with one set of settings."""
 
@@ -172,6 +190,7 @@ class LoaderSignals:
     stages: tuple[Stage, ...]
     hot_functions: tuple[HotFunction, ...]
     workload: Workload | None
+    making: MakingSignals = field(default_factory=MakingSignals)
 
 
 WARM_UP = "warm-up"  # the reason of steps that are left out since they come before all that counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.causes.base import Evidence, Gain, Gate, Interval, Signal, Threshold
 from loaderdoctor.values import Measured, Missing
@@ -80,11 +80,12 @@ def value_of(signal: Signal, signals: Signals, loader: LoaderSignals) -> Value:
     """The signal's value; what was not recorded at all is missing."""
     if signal.derive is not None:
         return signal.derive(signals, loader)
-    owner, _, name = signal.name.rpartition(".")
-    of = loader if owner == "loader" else getattr(signals, owner) if owner else signals
-    value = None if of is None else getattr(of, name)
+    first, *rest = signal.name.split(".")
+    value: Any = loader if first == "loader" else getattr(signals, first)
+    for name in rest:
+        value = None if value is None else getattr(value, name)
     if value is None:
-        return Missing("not-recorded", f"There is no record of {name.replace('_', ' ')}.")
+        return Missing("not-recorded", f"There is no record of {signal.name.rpartition('.')[2].replace('_', ' ')}.")
     found: Value = value
     return found
 

@@ -11,7 +11,15 @@ import pytest
 from ailing import fed, on_a_cpu, on_a_gpu, workers_busy
 
 from loaderdoctor import causes
-from loaderdoctor.analyse.signals import DeviceSignals, LoaderSignals, MachineSignals, Signals, StepSignals
+from loaderdoctor.analyse.signals import (
+    DeviceSignals,
+    DiskSignals,
+    LoaderSignals,
+    MachineSignals,
+    MakingSignals,
+    Signals,
+    StepSignals,
+)
 from loaderdoctor.causes import CAUSES, diagnose, get, page, subsystem, titles
 from loaderdoctor.causes.base import Threshold
 
@@ -20,7 +28,9 @@ HEADINGS = ["What it means", "How loaderdoctor sees it", "Fix", "When this is wr
 OWNERS = {
     "": Signals,
     "loader": LoaderSignals,
+    "loader.making": MakingSignals,
     "device": DeviceSignals,
+    "disk": DiskSignals,
     "machine": MachineSignals,
     "steps": StepSignals,
 }

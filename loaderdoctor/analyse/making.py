@@ -1,0 +1,96 @@
+"""How a loader's batches are made, beyond what one takes on the mean: reads, spread, first ones, and the workers' own state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from loaderdoctor.analyse import stats
+from loaderdoctor.analyse.frames import table
+from loaderdoctor.analyse.shares import mean_of, mean_s
+from loaderdoctor.analyse.signals import NOT_RECORDED, MakingSignals
+from loaderdoctor.analyse.workers import boot_s
+from loaderdoctor.values import Measured, Missing, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from loaderdoctor.analyse.around import WorkerSample
+    from loaderdoctor.analyse.loaders import Loader
+    from loaderdoctor.analyse.ranks import WorkerLife
+
+NO_FIRST = Missing("no-epoch-starts", "No first batch of an epoch was recorded as it was made, after warm-up.")
+NO_STARTS = Missing("no-worker-start", "No start of a worker was recorded.")
+FEWEST = 8  # batches; the spread of fewer says nothing
+_BLOCK_BYTES = 512  # unit of ru_inblock
+
+
+def making_of(
+    loader: Loader,
+    made: pd.DataFrame,
+    late: pd.DataFrame,
+    lives: Sequence[WorkerLife],
+    samples: Mapping[int, WorkerSample],
+) -> MakingSignals:
+    """Of one loader; `made` are all of its batches, `late` those after warm-up."""
+    first = late[late["key"] == 0]
+    sampled = [samples[life.pid] for life in lives if life.pid in samples]
+    return MakingSignals(
+        loaders_built=len(loader.numbers),
+        first_made_s=mean_s(first["wall_ns"], NO_FIRST),
+        spread=_spread(late["wall_ns"]),
+        read_bytes=mean_of(np.fmax(late["read_chars"], late["read_bytes"]), "bytes", NOT_RECORDED),
+        disk_bytes=mean_of(np.fmax(late["read_bytes"], late["blocks_in"] * _BLOCK_BYTES), "bytes", NOT_RECORDED),
+        worker_cpus=_ready(lives, "affinity", "cpus"),
+        worker_torch_threads=_ready(lives, "torch_threads", "threads"),
+        worker_threads=_mean([one.threads for one in sampled], "threads"),
+        worker_cores=_mean([one.cpu_share for one in sampled], "cores"),
+        worker_start_s=_starts(lives),
+        samples_per_epoch=_samples_per_epoch(made),
+    )
+
+
+def _spread(wall_ns: pd.Series[float]) -> Value:
+    """Standard deviation over mean of the time that a batch takes to make."""
+    known = wall_ns.dropna().to_numpy(dtype=float)
+    if len(known) < FEWEST or known.mean() <= 0:
+        return NOT_RECORDED
+    return stats.ratio(np.abs(known - known.mean()), np.full(len(known), known.mean()), "times the mean")
+
+
+def _ready(lives: Sequence[WorkerLife], field: str, unit: str) -> Value:
+    """What workers said of themselves when they were ready: the median of them, and their range."""
+    said = [
+        int(value)
+        for life in lives
+        if life.process is not None
+        for value in table(life.process, "worker_ready")[field]
+        if value > 0
+    ]
+    if not said:
+        return NOT_RECORDED
+    return Measured(float(np.median(said)), float(min(said)), float(max(said)), len(said), unit)
+
+
+def _mean(values: Sequence[Value], unit: str) -> Value:
+    known = [value for value in values if isinstance(value, Measured)]
+    if not known:
+        return NOT_RECORDED
+    mean, low, high = (float(np.mean([getattr(one, end) for one in known])) for end in ("value", "low", "high"))
+    return Measured(mean, low, high, len(known), unit)
+
+
+def _starts(lives: Sequence[WorkerLife]) -> Value:
+    boots = [boot for life in lives if (boot := boot_s(life, life.start_ns)) is not None]
+    return stats.mean(boots, "s") if boots else NO_STARTS
+
+
+def _samples_per_epoch(made: pd.DataFrame) -> Value:
+    """Samples that were made in an epoch; the median, since the last one may be cut short."""
+    known = made[made["samples"] > 0]
+    if len(known) == 0:
+        return NOT_RECORDED
+    return stats.median(known.groupby("loop")["samples"].sum(), "samples")
