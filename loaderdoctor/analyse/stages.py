@@ -67,7 +67,7 @@ def _timed(made: pd.DataFrame, name: str, column: str, where: str, cpu: str | No
 
 
 def _named(named: pd.DataFrame, name: str, where: str) -> Stage | None:
-    """A stage from the sums that each process wrote about once a second, over the batches it made meanwhile."""
+    """A stage over the batches that were profiled."""
     own = named[named["stage"] == name]
     if own["self_ns"].sum() <= 0:
         return None
@@ -83,16 +83,29 @@ def _named(named: pd.DataFrame, name: str, where: str) -> Stage | None:
 
 
 def named_stages(rank: Rank, timeline: Timeline, made: pd.DataFrame) -> pd.DataFrame:
-    """The probe's stage records: pid, loader, stage, at_ns, self_ns, self_cpu_ns, and the batches made in that period."""
-    frames = []
+    """The probe's stage records: pid, loader, stage, at_ns, self_ns, self_cpu_ns, and how many batches they are of.
+
+    They are of one profiled batch, which has a row without a stage too, so that what a batch had none of counts; records of
+    older runs are of all the batches made since the ones before.
+    """
+    frames, profiled = [], set()
+    for pid, loader, rows, _ in _records(rank, timeline, "profiled"):
+        profiled.add(pid)
+        frames.append(rows.assign(pid=pid, loader=loader, stage="", self_ns=0, self_cpu_ns=0))
     for pid, loader, rows, texts in _records(rank, timeline, "stage"):
         names = rows["name_text"].map(texts).fillna("").str.partition(":")[0]
-        begun_ns = np.sort(made.loc[made["pid"] == pid, "begin_ns"].to_numpy())
-        at_ns = np.unique(rows["at_ns"])
-        batches = dict(zip(at_ns, np.diff(np.searchsorted(begun_ns, at_ns), prepend=0), strict=True))
-        frames.append(rows.assign(pid=pid, loader=loader, stage=names, batches=rows["at_ns"].map(batches)))
+        batches = 1 if pid in profiled else _made_meanwhile(rows["at_ns"], made.loc[made["pid"] == pid, "begin_ns"])
+        frames.append(rows.assign(pid=pid, loader=loader, stage=names, batches=batches))
     columns = ["pid", "loader", "stage", "at_ns", "self_ns", "self_cpu_ns", "batches"]
     return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
+
+
+def _made_meanwhile(at_ns: pd.Series[int], begun_ns: pd.Series[int]) -> pd.Series[int]:
+    """How many batches were begun since the records of the time before."""
+    times = np.unique(at_ns)
+    counts = np.diff(np.searchsorted(np.sort(begun_ns.to_numpy()), times), prepend=0)
+    batches: pd.Series[int] = at_ns.map(dict(zip(times, counts, strict=True)))
+    return batches
 
 
 def stacks(rank: Rank, timeline: Timeline) -> pd.DataFrame:
@@ -125,11 +138,11 @@ def hot_functions(found: pd.DataFrame) -> tuple[HotFunction, ...]:
 
 def _innermost(text: str) -> tuple[str, str, int] | None:
     """(function, file, line) of the frame that ran; None where it ran for us, or between two batches."""
-    frames: list[tuple[str, str, int]] = json.loads(text) if text.startswith("[[") else []
+    frames: list[tuple[str, str, int | None]] = json.loads(text) if text.startswith("[[") else []
     if not frames or frames[-1][1].endswith(_QUEUES) or any(_OURS in file for _, file, _ in frames):
         return None
     function, file, line = frames[0]
-    return function, file, line
+    return function, file, line or 0  # code that the compiler made has no line
 
 
 def _records(

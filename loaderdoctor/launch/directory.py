@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.probe import control
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -33,7 +34,8 @@ def make(output: str | None, name: str, started: datetime) -> tuple[Path, str | 
 
 def unmake(path: Path) -> None:
     """Take back a run directory in which nothing ran; what else lies in the folder stays."""
-    (path / "run.json").unlink(missing_ok=True)
+    for name in ("run.json", control.NAME):
+        (path / name).unlink(missing_ok=True)
     made = [path / "records", path / "samples", path]
     if path.parent.name == RUNS:
         made.append(path.parent)
@@ -78,3 +80,4 @@ def _fresh(parent: Path, stem: str) -> Path:
 def _fill(path: Path) -> None:
     for part in ("records", "samples"):
         (path / part).mkdir(parents=True, exist_ok=True)
+    control.create(str(path))

@@ -45,11 +45,10 @@ def install(
     _hook.on_import("multiprocessing.process", _patch_processes)
     _hook.on_import("torch.utils.data.dataloader", _patch_torch)
     _hook.on_import("torchdata.stateful_dataloader.stateful_dataloader", _patch_torchdata)
-    from . import foreign_loaders, stages
+    from . import foreign_loaders
 
     for name in foreign_loaders.CLASSES:
         _hook.on_import(name, _patch_foreign)
-    stages.register(_hook.on_import)
 
 
 def uninstall() -> None:

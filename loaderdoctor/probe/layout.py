@@ -78,6 +78,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
     23: ("worker_ready", "worker pid born_ns ready_ns affinity torch_threads private_bytes"),
     # what one named stage took since its last record: self time, without the stages inside it
     24: ("stage", "worker name_text at_ns calls self_ns self_cpu_ns total_ns"),
+    # a batch that was profiled: the stage records of the same at_ns are its, and those that have none took no time in it
+    27: ("profiled", "worker at_ns batches wall_ns"),
     # stack: JSON, innermost frame first
     25: ("stack", "worker at_ns stack_text cpu_ns samples blocked_ns"),
     # --- device clock

@@ -1,61 +1,120 @@
-"""One batch in many is made under sys.setprofile: in which calls it waits, and where short ones spend CPU time.
+"""One batch in many is made under sys.setprofile: how long its stages take, where it waits, where short ones spend CPU time.
 
-No timer can tell where a batch waits: ITIMER_PROF stands still while the thread is blocked, and ITIMER_REAL would take
-SIGALRM from the script and interrupt the system calls of C libraries.  Nor does ITIMER_PROF ever fire when it is armed for
-a few milliseconds at a time, as for short batches in the main process: the kernel adds a tick each time.  A profiled batch
-costs about a microsecond and a half a call, so it is done rarely enough to stay below `MOST_COST`, and never where the
-script has a profiler of its own.
+Nothing of any library is replaced for it.  No timer could tell where a batch waits: ITIMER_PROF stands still while the thread
+is blocked, and ITIMER_REAL would take SIGALRM from the script and interrupt the system calls of C libraries.  Nor does
+ITIMER_PROF ever fire when it is armed for a few milliseconds at a time, as for short batches in the main process: the kernel
+adds a tick each time.  A profiled batch costs about a microsecond and a half a call, so it is done rarely enough to stay below
+`MOST_COST`, and never where the script has a profiler or a tracer of its own.
 """
 
 from __future__ import annotations
 
 import sys
-import threading
+from _thread import _local
 from time import perf_counter_ns, thread_time_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from .faults import pass_on
 from .layout import KIND_OF
 from .stacks import describe, stack_of
+from .stages import Known
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from .stacks import Stack
-    from .stage_clock import Writer
 
-WAITING_SHARE = 0.10  # of a batch's wall time off the CPU; below, no line is worth naming
 SHORT_BATCH_NS = 30_000_000  # three periods of the timer; below, the timer sees too little of the main process
 SHORTEST_WAIT_NS = 100_000  # a call that waits less is noise of the scheduler
 SHORTEST_CPU_NS = 20_000  # ten times what the profiler itself adds to a call
 FIRST_AFTER = 4  # batches; the first ones open files and import
-EVERY = 64  # batches at least between two profiled ones
+EVERY = 16  # batches at least between two profiled ones
 MOST_COST = 0.001  # share of the time of making batches
-EVENT_NS = 1_500  # measured cost of one call and its return under `_Profile.on_event`
-_STACK = KIND_OF["stack"]
+CALIBRATION_CALLS = 64  # of a function that does nothing: a tenth of a millisecond, once a process
+_STACK, _STAGE, _PROFILED = KIND_OF["stack"], KIND_OF["stage"], KIND_OF["profiled"]
+_PROFILER_ID = 2  # of sys.monitoring, which cProfile uses from 3.12 on
 
 
-class _Profile:
-    """What the calls of one batch took by themselves: {(stack, C function): [CPU ns, waited ns]}."""
+class Writer(Protocol):
+    """The part of the probe's writer that stages and stacks use."""
 
-    def __init__(self) -> None:
-        self.open: list[list[int]] = []  # [began wall ns, began CPU ns, wall inside ns, CPU inside ns]
-        self.took: dict[tuple[Stack, str | None], list[int]] = {}
+    def put(self, kind: int, *fields: int) -> None:
+        """Append one record."""
+
+    def text(self, text: str) -> int:
+        """Number of a text, written once."""
+
+
+class _Call:
+    """A call that has not returned; ns.  `inside` is what the calls in it took, `stages` what the stages in it took."""
+
+    __slots__ = (
+        *("began_ns", "began_cpu_ns", "events", "inside_ns", "inside_cpu_ns"),
+        *("stage", "stages_ns", "stages_cpu_ns"),
+    )
+
+    def __init__(self, stage: str | None, events: int) -> None:
+        self.stage = stage
+        self.events = events
+        self.inside_ns = self.inside_cpu_ns = self.stages_ns = self.stages_cpu_ns = 0
+        self.began_cpu_ns = thread_time_ns()
+        self.began_ns = perf_counter_ns()
+
+
+class Profile:
+    """What the calls of one batch took by themselves, and its stages without the stages inside them.
+
+    `event_ns` is what this profiler itself takes for one event, and is taken off.
+    """
+
+    def __init__(self, known: Known, event_ns: float) -> None:
+        self.known = known
+        self.event_ns = event_ns
+        self.open: list[_Call] = []
+        self.stages_open: list[_Call] = []
+        self.took: dict[tuple[Stack, str | None], list[int]] = {}  # (stack, C function) -> [CPU ns, waited ns]
+        self.stages: dict[str, list[int]] = {}  # name -> [calls, self ns, self CPU ns, total ns]
         self.events = 0
 
     def on_event(self, frame: FrameType, event: str, arg: Any) -> None:
         """Called by the interpreter at each call and return."""
         self.events += 1
         if event in {"call", "c_call"}:
-            self.open.append([perf_counter_ns(), thread_time_ns(), 0, 0])
+            stage = self.known.of_call(frame) if event == "call" else self.known.of_c_call(arg)
+            call = _Call(stage, self.events)
+            self.open.append(call)
+            if stage is not None:
+                self.stages_open.append(call)
         elif self.open:
-            began_ns, began_cpu_ns, inside_ns, inside_cpu_ns = self.open.pop()
-            wall_ns, cpu_ns = perf_counter_ns() - began_ns, thread_time_ns() - began_cpu_ns
-            if self.open:
-                self.open[-1][2] += wall_ns
-                self.open[-1][3] += cpu_ns
-            self._add(frame, arg if event.startswith("c_") else None, wall_ns - inside_ns, cpu_ns - inside_cpu_ns)
+            now_ns, now_cpu_ns = perf_counter_ns(), thread_time_ns()
+            self._returned(self.open.pop(), now_ns, now_cpu_ns, frame, arg if event.startswith("c_") else None)
 
-    def _add(self, frame: FrameType | None, function: Any, wall_ns: int, cpu_ns: int) -> None:
+    def _returned(self, call: _Call, now_ns: int, now_cpu_ns: int, frame: FrameType, function: Any) -> None:
+        ours_ns = int((self.events - call.events) * self.event_ns)
+        wall_ns, cpu_ns = (
+            max(0, now_ns - call.began_ns - ours_ns),
+            max(0, now_cpu_ns - call.began_cpu_ns - ours_ns),
+        )
+        if self.open:
+            self.open[-1].inside_ns += wall_ns
+            self.open[-1].inside_cpu_ns += cpu_ns
+        if call.stage is not None:
+            self._ended(call.stage, call, wall_ns, cpu_ns)
+        self._add(frame, function, wall_ns - call.inside_ns, cpu_ns - call.inside_cpu_ns)
+
+    def _ended(self, stage: str, call: _Call, wall_ns: int, cpu_ns: int) -> None:
+        while self.stages_open and self.stages_open.pop() is not call:
+            pass
+        if self.stages_open:
+            self.stages_open[-1].stages_ns += wall_ns
+            self.stages_open[-1].stages_cpu_ns += cpu_ns
+        took = self.stages.setdefault(stage, [0, 0, 0, 0])
+        took[0] += 1
+        took[1] += max(0, wall_ns - call.stages_ns)
+        took[2] += max(0, cpu_ns - call.stages_cpu_ns)
+        took[3] += wall_ns
+
+    def _add(self, frame: FrameType, function: Any, wall_ns: int, cpu_ns: int) -> None:
         waited_ns = wall_ns - cpu_ns
         if waited_ns < SHORTEST_WAIT_NS and cpu_ns < SHORTEST_CPU_NS:
             return
@@ -64,24 +123,33 @@ class _Profile:
         took[1] += waited_ns if waited_ns >= SHORTEST_WAIT_NS else 0
 
 
-class _Due(threading.local):
+class _Due(_local):
     """Which batch of this thread is to be profiled next."""
 
     def __init__(self) -> None:
-        self.profile: _Profile | None = None
-        self.began_ns = self.began_cpu_ns = 0
-        self.after = FIRST_AFTER  # batches that deserve it
+        self.profile: Profile | None = None
+        self.began_ns = 0
+        self.after = FIRST_AFTER  # batches
 
 
 _due = _Due()
+_known = Known()
+_event_ns: list[float] = []  # once it is known
 
 
 def batch_began() -> None:
     """Start the profile where it is due."""
-    if _due.after <= 0 and sys.getprofile() is None:
-        _due.profile = _Profile()
-        sys.setprofile(_due.profile.on_event)
-    _due.began_cpu_ns = thread_time_ns()
+    if _due.after <= 0 and _is_free():
+        try:
+            _known.refresh()
+            profile = Profile(_known, _cost_of_event_ns())
+        except Exception as error:
+            pass_on(error)
+        else:
+            _due.profile = profile
+            _due.began_ns = perf_counter_ns()
+            sys.setprofile(profile.on_event)
+            return
     _due.began_ns = perf_counter_ns()
 
 
@@ -89,16 +157,15 @@ def batch_ended(writer: Writer, worker: int) -> None:
     """End it, write what it saw, and say when the next one is due."""
     profile = forget()
     took_ns = perf_counter_ns() - _due.began_ns
-    waited_ns = took_ns - (thread_time_ns() - _due.began_cpu_ns)
-    timer_is_blind = worker < 0 and took_ns < SHORT_BATCH_NS
-    if profile is not None:
-        _write(profile, writer, worker, timer_is_blind)
-        _due.after = max(EVERY, int(profile.events * EVENT_NS / 2 / (MOST_COST * took_ns)))
-    elif _due.after > 1 or timer_is_blind or waited_ns > WAITING_SHARE * took_ns:
-        _due.after -= 1  # the last step is taken only by a batch that deserves a profile
+    if profile is None:
+        _due.after -= 1
+        return
+    ours_ns = profile.events * profile.event_ns
+    _write(profile, writer, worker, max(0, int(took_ns - ours_ns)))
+    _due.after = max(EVERY, int(ours_ns / (MOST_COST * max(1, took_ns))))
 
 
-def forget() -> _Profile | None:
+def forget() -> Profile | None:
     """The profile of the batch that is being made, if any, which ends."""
     profile, _due.profile = _due.profile, None
     if profile is not None and sys.getprofile() == profile.on_event:
@@ -106,9 +173,51 @@ def forget() -> _Profile | None:
     return profile
 
 
-def _write(profile: _Profile, writer: Writer, worker: int, timer_is_blind: bool) -> None:
-    """One `stack` record a stack; CPU time only where the timer does not tell it already."""
+def _is_free() -> bool:
+    """Whether the script has no profiler and no tracer of its own in this thread."""
+    if sys.getprofile() is not None or sys.gettrace() is not None:
+        return False
+    monitoring: Any = getattr(sys, "monitoring", None)
+    return monitoring is None or monitoring.get_tool(_PROFILER_ID) is None
+
+
+def _cost_of_event_ns() -> float:
+    """What one event costs in this process, by calls of a function that does nothing; the least of three tries."""
+    if not _event_ns:
+        _event_ns.append(min(_tried_ns() for _ in range(3)))
+    return _event_ns[0]
+
+
+def _tried_ns() -> float:
+    profile = Profile(_known, 0.0)
+    calls = range(CALIBRATION_CALLS)
+    began_ns = perf_counter_ns()
+    for _ in calls:
+        _nothing()
+    without_ns = perf_counter_ns() - began_ns
+    sys.setprofile(profile.on_event)
+    began_ns = perf_counter_ns()
+    for _ in calls:
+        _nothing()
+    with_ns = perf_counter_ns() - began_ns
+    sys.setprofile(None)
+    return max(0.0, (with_ns - without_ns) / (2 * CALIBRATION_CALLS))
+
+
+def _nothing() -> None:
+    """To be called."""
+
+
+def _write(profile: Profile, writer: Writer, worker: int, took_ns: int) -> None:
+    """What the batch took, a `stage` record a stage, and a `stack` record a stack.
+
+    Stacks have CPU time only where the timer does not tell it already.
+    """
+    timer_is_blind = worker < 0 and took_ns < SHORT_BATCH_NS
     now_ns = perf_counter_ns()
+    writer.put(_PROFILED, worker, now_ns, 1, took_ns)
+    for name, took in profile.stages.items():
+        writer.put(_STAGE, worker, writer.text(name), now_ns, *took)
     for (stack, function), (cpu_ns, waited_ns) in profile.took.items():
         told_cpu_ns = cpu_ns if timer_is_blind else 0
         if told_cpu_ns or waited_ns:

@@ -20,7 +20,7 @@ from .layout import KIND_OF
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
-    from .stage_clock import Writer
+    from .profiled import Writer
 
 INTERVAL_S = 0.0103  # about 100 Hz, off the beat of loops with a round period
 DEEPEST = 12  # frames; deeper ones cost more and are the framework's
@@ -138,7 +138,7 @@ def stack_of(frame: FrameType | None) -> Stack:
     """The frames that make the batch, innermost first, down to ours or torch's fetch."""
     stack: list[tuple[CodeType, int]] = []
     while frame is not None and len(stack) < DEEPEST and not _calls_the_dataset(frame.f_code):
-        stack.append((frame.f_code, frame.f_lineno))
+        stack.append((frame.f_code, frame.f_lineno or frame.f_code.co_firstlineno))
         frame = frame.f_back
     return tuple(stack)
 

@@ -8,7 +8,7 @@ from itertools import count
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from . import stacks, stages
+from . import profiled, stacks
 from .clock import HostClock
 from .layout import KIND_OF, ROLE_MAIN
 from .loaders import Loaders
@@ -38,7 +38,7 @@ class Thread(_local):
         self.task = None
         self.fetching = 0
         self.pinning = False
-        stages.forget()
+        profiled.forget()
 
 
 class Probe:
@@ -88,7 +88,6 @@ class Probe:
             if self.trace is not None:
                 self.trace.close()
             self.clock.finished()
-            stages.flush(self.writer, self.writer.worker)
             stacks.stop(self.writer, self.writer.worker)
         self.writer.end(why)
 

@@ -1,194 +1,38 @@
-"""The stages of a batch: what is wrapped, what it adds up, and that nothing else changes."""
+"""The stages of a profiled batch: what is known as it is called, what it adds up, and that nothing is replaced."""
 
 from __future__ import annotations
 
-import inspect
 import io
-import pickle
 import sys
 import textwrap
-import threading
 import time
 import types
 import zipfile
 
 import pytest
-import torch
-from PIL import Image, ImageFile
-from probe_recorder import MS, Recorder, burn
+from PIL import Image
+from probe_recorder import MS, Recorder
 
-from loaderdoctor.probe import stage_clock
-from loaderdoctor.probe._importlib_bootstrap import compose
-from loaderdoctor.probe._importlib_bootstrap.timed import timed
-from loaderdoctor.probe.stages import batch_began, batch_ended, flush, register
+from loaderdoctor.probe import profiled
+from loaderdoctor.probe.stages import Known, table
 
-
-@pytest.fixture
-def recorder():
-    yield Recorder()
-    stage_clock.running.totals.clear()
-
-
-def test_only_what_runs_while_a_batch_is_made_is_counted(recorder):
-    read = timed(burn, lambda _: "read:it")
-    read(1)
-    batch_began()
-    read(1)
-    read(1)
-    batch_ended(recorder, 0)
-    read(1)
-    flush(recorder, 0)
-    assert recorder.stages()["read:it"]["calls"] == 2
-
-
-def test_a_stage_does_not_own_the_time_of_the_stages_inside_it(recorder):
-    decode = timed(burn, lambda _: "decode:inner")
-
-    def outer():
-        burn(6)
-        decode(20)
-
-    read = timed(outer, lambda _: "read:outer")
-    batch_began()
-    read()
-    batch_ended(recorder, 3)
-    flush(recorder, 3)
-    stages = recorder.stages()
-    assert 6 * MS <= stages["read:outer"]["self_cpu_ns"] < 8 * MS
-    assert 20 * MS <= stages["decode:inner"]["self_cpu_ns"] < 22 * MS
-    assert stages["read:outer"]["total_ns"] >= stages["decode:inner"]["total_ns"] + 6 * MS
-    assert stages["read:outer"]["worker"] == 3
-
-
-def test_waiting_shows_as_wall_time_without_cpu_time(recorder):
-    read = timed(time.sleep, lambda _: "read:slow")
-    batch_began()
-    read(0.03)
-    batch_ended(recorder, 0)
-    flush(recorder, 0)
-    row = recorder.stages()["read:slow"]
-    assert row["self_ns"] >= 30 * MS
-    assert row["self_cpu_ns"] < 3 * MS
-
-
-def test_an_exception_passes_and_leaves_no_stage_open(recorder):
-    def fail():
-        raise KeyError("sample 9")
-
-    read = timed(fail, lambda _: "read:fails")
-    batch_began()
-    with pytest.raises(KeyError, match="sample 9"):
-        read()
-    assert stage_clock.running.open == []
-    batch_ended(recorder, 0)
-
-
-def test_another_thread_is_not_measured(recorder):
-    read = timed(burn, lambda _: "read:elsewhere")
-    batch_began()
-    thread = threading.Thread(target=read, args=(1,))
-    thread.start()
-    thread.join()
-    batch_ended(recorder, 0)
-    flush(recorder, 0)
-    assert recorder.stages() == {}
-
-
-def test_nothing_is_written_twice(recorder):
-    read = timed(burn, lambda _: "read:once")
-    batch_began()
-    read(1)
-    batch_ended(recorder, 0)
-    flush(recorder, 0)
-    flush(recorder, 0)
-    assert [row["calls"] for _, row in recorder.rows] == [1]
-
-
-def module_of(name, source):
-    module = types.ModuleType(name)
-    exec(textwrap.dedent(source), module.__dict__)  # noqa: S102 - a library that is not installed here
-    return module
-
-
-def registered(modules):
-    """What register() does to modules that are imported after it."""
-    register(lambda name, wrap: wrap(modules[name]) if name in modules else None)
-
-
-def test_functions_of_the_table_are_wrapped_and_look_as_before():
-    cv2 = module_of("cv2", "def imread(path, flags=1):\n    'Reads.'\n    return path")
-    original = cv2.imread
-    sys.modules["cv2"] = cv2
-    try:
-        registered({"cv2": cv2})
-        assert cv2.imread is not original
-        assert cv2.imread("a") == "a"
-        assert str(inspect.signature(cv2.imread)) == "(path, flags=1)"
-        assert (cv2.imread.__name__, cv2.imread.__doc__) == ("imread", "Reads.")
-        assert pickle.loads(pickle.dumps(cv2.imread)) is cv2.imread  # noqa: S301 - our own bytes
-        wrapped = cv2.imread
-        registered({"cv2": cv2})
-        assert cv2.imread is wrapped
-    finally:
-        del sys.modules["cv2"]
-
-
-def test_a_method_named_by_its_class(recorder):
-    library = module_of(
-        "albumentations.core.transforms_interface",
-        """
-        class BasicTransform:
-            def __call__(self, **data):
-                return data
-        class Blur(BasicTransform):
-            pass
-        """,
-    )
-    registered({"albumentations.core.transforms_interface": library})
-    batch_began()
-    assert library.Blur()(image=1) == {"image": 1}
-    with pytest.raises(TypeError):
-        library.BasicTransform.__call__()
-    batch_ended(recorder, 0)
-    flush(recorder, 0)
-    assert recorder.stages()["transform:Blur"]["calls"] == 1
-
-
-def test_an_absent_function_or_a_type_in_c_is_passed_over():
-    class H5:
-        class Dataset:
-            __getitem__ = dict.__getitem__
-
-    registered({"h5py._hl.dataset": H5, "pandas": types.ModuleType("pandas")})
-    assert H5.Dataset.__getitem__ is dict.__getitem__
-
-
-def test_a_wrapped_function_can_still_be_scripted(tmp_path):
-    (tmp_path / "scripted_io.py").write_text(
-        textwrap.dedent(
-            """
-            import torch
-
-            def twice(x: torch.Tensor) -> torch.Tensor:
-                return x + x
-
-            def read_image(x: torch.Tensor) -> torch.Tensor:
-                return twice(x)
-            """
-        )
-    )
-    sys.path.insert(0, str(tmp_path))
-    try:
-        import scripted_io
-
-        wrapped = timed(scripted_io.read_image, lambda _: "decode:it")
-        assert torch.equal(torch.jit.script(wrapped)(torch.ones(2)), torch.full((2,), 2.0))
-    finally:
-        sys.path.remove(str(tmp_path))
-        sys.modules.pop("scripted_io", None)
-
-
-COMPOSE_V1 = """
+LIBRARY = """
+import time
+def burn(rounds):
+    for _ in range(rounds * 50_000):
+        pass
+def decode(rounds):
+    burn(rounds)
+def read(own, inner):
+    burn(own)
+    decode(inner)
+def wait(seconds):
+    time.sleep(seconds)
+def fails():
+    raise KeyError("sample 9")
+class Archive:
+    def get(self):
+        burn(1)
 class Compose:
     def __init__(self, transforms):
         self.transforms = transforms
@@ -197,36 +41,59 @@ class Compose:
             img = t(img)
         return img
 """
-COMPOSE_V2 = """
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-    def forward(self, *inputs: int) -> int:
-        needs_unpacking = len(inputs) > 1
-        for transform in self.transforms:
-            outputs = transform(*inputs)
-            inputs = outputs if needs_unpacking else (outputs,)
-        return outputs
-    def __call__(self, *inputs):
-        return self.forward(*inputs)
-"""
+ROWS = (("decode", "decode"), ("read", "read"), ("wait", "read"), ("fails", "read"), ("Archive.get", "read"))
 
 
-def importable(tmp_path, monkeypatch, source):
-    (tmp_path / "fake_torchvision.py").write_text(source)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "fake_torchvision", raising=False)
-    import fake_torchvision
+@pytest.fixture
+def library(monkeypatch):
+    """A library that is not installed here, known by a table of its own."""
+    module = types.ModuleType("shelf")
+    exec(textwrap.dedent(LIBRARY), module.__dict__)  # noqa: S102 - a library that is not installed here
+    monkeypatch.setitem(sys.modules, "shelf", module)
+    monkeypatch.setattr(table, "FUNCTIONS", {**table.FUNCTIONS, "shelf": (*ROWS, ("absent", "read"))})
+    monkeypatch.setattr(table, "CONTAINERS", {"shelf": ("Compose.__call__",)})
+    monkeypatch.setattr(profiled, "_known", Known())
+    return module
 
-    return fake_torchvision
+
+def batches(make, count=profiled.FIRST_AFTER + 1, worker=3):
+    """The recorder after so many batches, of which the last one is profiled."""
+    recorder = Recorder()
+    profiled._due.__init__()
+    for _ in range(count):
+        profiled.batch_began()
+        try:
+            make()
+        finally:
+            profiled.batch_ended(recorder, worker)
+    return recorder
 
 
-@pytest.mark.parametrize(("source", "wrap"), [(COMPOSE_V1, compose.wrap_v1), (COMPOSE_V2, compose.wrap_v2)])
-def test_each_transform_of_a_compose_is_a_stage(source, wrap, tmp_path, monkeypatch, recorder):
-    module = importable(tmp_path, monkeypatch, source)
-    original = module.Compose.__call__
-    wrap(module)
+def test_a_stage_does_not_own_the_time_of_the_stages_inside_it(library):
+    stages = batches(lambda: library.read(6, 20)).stages()
+    read, decode = stages["read:shelf.read"], stages["decode:shelf.decode"]
+    assert decode["self_cpu_ns"] / read["self_cpu_ns"] == pytest.approx(20 / 6, rel=0.3)
+    assert read["total_ns"] >= decode["total_ns"] + read["self_ns"]
+    assert (read["calls"], read["worker"]) == (1, 3)
 
+
+def test_waiting_shows_as_wall_time_without_cpu_time(library):
+    row = batches(lambda: library.wait(0.03)).stages()["read:shelf.wait"]
+    assert row["self_ns"] >= 30 * MS
+    assert row["self_cpu_ns"] < 3 * MS
+
+
+def test_methods_and_what_an_exception_ends_are_stages_too(library):
+    def make():
+        library.Archive().get()
+        with pytest.raises(KeyError, match="sample 9"):
+            library.fails()
+
+    stages = batches(make).stages()
+    assert {"read:shelf.Archive.get", "read:shelf.fails"} <= set(stages)
+
+
+def test_each_transform_of_a_container_is_a_stage(library):
     class Flip:
         def __call__(self, x):
             return -x
@@ -234,37 +101,57 @@ def test_each_transform_of_a_compose_is_a_stage(source, wrap, tmp_path, monkeypa
     def shift(x):
         return x + 1
 
-    both = module.Compose([Flip(), shift])
-    assert both(4) == -3
-    batch_began()
-    assert both(4) == -3
-    batch_ended(recorder, 0)
-    flush(recorder, 0)
-    assert {name: row["calls"] for name, row in recorder.stages().items()} == {
-        "transform:Flip": 1,
-        "transform:shift": 1,
-    }
-    assert (module.Compose.__call__ is original) == (source is COMPOSE_V2)
+    stages = batches(lambda: library.Compose([Flip(), shift])(4)).stages()
+    assert {name: row["calls"] for name, row in stages.items()} == {"transform:Flip": 1, "transform:shift": 1}
 
 
-def test_a_v2_compose_hands_on_several_inputs(tmp_path, monkeypatch):
-    module = importable(tmp_path, monkeypatch, COMPOSE_V2)
-    compose.wrap_v2(module)
-    assert module.Compose([lambda a, b: (b, a), lambda a, b: (a + 1, b)])(1, 5) == (6, 1)
+def test_only_one_batch_in_many_is_profiled_and_says_so(library):
+    recorder = batches(lambda: library.decode(1), count=profiled.FIRST_AFTER + profiled.EVERY)
+    assert [row["batches"] for row in recorder.rows_of("profiled")] == [1]
+    (row,) = recorder.rows_of("stage")
+    (batch,) = recorder.rows_of("profiled")
+    assert row["at_ns"] == batch["at_ns"]
+    assert row["self_ns"] <= batch["wall_ns"]
 
 
-def test_a_compose_of_another_source_is_left_alone(tmp_path, monkeypatch):
-    module = importable(tmp_path, monkeypatch, COMPOSE_V1.replace("img = t(img)", "img = t(img, 1)"))
-    original = module.Compose.__call__
-    compose.wrap_v1(module)
-    assert module.Compose.__call__ is original
+def nothing():
+    """Called often."""
 
 
-def test_real_libraries_give_the_same_results(recorder, monkeypatch, tmp_path):
-    monkeypatch.setattr(Image, "open", Image.open)
-    monkeypatch.setattr(ImageFile.ImageFile, "load", ImageFile.ImageFile.load)
-    monkeypatch.setattr(zipfile.ZipFile, "read", zipfile.ZipFile.read)
-    monkeypatch.setattr(zipfile.ZipExtFile, "read", zipfile.ZipExtFile.read)
+def calls_for(count):
+    for _ in range(count):
+        nothing()
+
+
+def test_what_the_profiler_costs_is_taken_off(library):
+    """A stage of a hundred thousand calls keeps its length beside one of a few; without the correction it is ten times as long."""
+    library.decode.__code__ = calls_for.__code__
+    library.nothing = nothing
+    began_ns = time.perf_counter_ns()
+    calls_for(100_000)
+    true_ns = time.perf_counter_ns() - began_ns
+    told_ns = batches(lambda: library.decode(100_000)).stages()["decode:shelf.decode"]["self_ns"]
+    assert told_ns < 6 * true_ns
+
+
+def test_a_profiler_or_tracer_of_the_script_is_left_alone(library):
+    for take, give, mine in (
+        (sys.setprofile, sys.getprofile, lambda *_: None),
+        (sys.settrace, sys.gettrace, lambda *_: None),
+    ):
+        before = give()
+        take(mine)
+        try:
+            recorder = batches(lambda: library.decode(1), count=profiled.FIRST_AFTER + 3)
+            assert give() is mine
+        finally:
+            take(before)
+        assert recorder.rows == []
+
+
+def test_real_libraries_are_known_and_not_touched(tmp_path, monkeypatch):
+    monkeypatch.setattr(profiled, "_known", Known())
+    before = {name: getattr(Image, name) for name in ("open",)} | {"read": zipfile.ZipFile.read}
     jpeg = io.BytesIO()
     Image.effect_noise((640, 480), 60).save(jpeg, "JPEG")
     with zipfile.ZipFile(tmp_path / "photos.zip", "w") as archive:
@@ -272,14 +159,9 @@ def test_real_libraries_give_the_same_results(recorder, monkeypatch, tmp_path):
 
     def pixels():
         with zipfile.ZipFile(tmp_path / "photos.zip") as archive:
-            return Image.open(io.BytesIO(archive.read("one.jpg"))).convert("RGB").tobytes()
+            Image.open(io.BytesIO(archive.read("one.jpg"))).convert("RGB").tobytes()
 
-    before = pixels()
-    registered({"PIL.Image": Image, "PIL.ImageFile": ImageFile, "zipfile": zipfile})
-    batch_began()
-    assert pixels() == before
-    batch_ended(recorder, 0)
-    flush(recorder, 0)
-    stages = recorder.stages()
+    stages = batches(pixels).stages()
     assert {"read:PIL.Image.open", "decode:PIL.ImageFile.ImageFile.load", "read:zipfile.ZipFile.read"} <= set(stages)
     assert stages["decode:PIL.ImageFile.ImageFile.load"]["self_cpu_ns"] > MS // 2
+    assert before == {"open": Image.open, "read": zipfile.ZipFile.read}

@@ -10,7 +10,7 @@ import functools
 from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
-from .. import stacks, stages, state
+from .. import profiled, stacks, state
 from ..known_source import is_known
 from ..layout import KIND_OF, UNKNOWN
 from ..usage import EVERY_MEMORY, Reading, read_usage, resident_bytes, used_between
@@ -148,7 +148,7 @@ class _Stopwatch:
         self.outermost = probe.thread.fetching == 0
         probe.thread.fetching += 1
         if self.outermost:
-            stages.batch_began()
+            profiled.batch_began()
         self.usage: Reading | None = None
         if watch is not None:
             if self.outermost:
@@ -218,7 +218,7 @@ class _Stopwatch:
             memory = resident_bytes() if batch % EVERY_MEMORY == 0 else UNKNOWN
             writer.put(_BUSY, UNKNOWN, batch, 0, self.began_ns, end_ns, *used, memory)
         if self.outermost:
-            stages.batch_ended(writer, worker)
+            profiled.batch_ended(writer, worker)
         collate_ns = end_ns - self.collate_began_ns if self.collate_began_ns else UNKNOWN
         writer.put(
             *(_FETCH, iterator, batch, worker, self.began_ns, end_ns, self.samples, self.last_ns - self.began_ns),

@@ -13,7 +13,7 @@ import sys
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
-from .. import stacks, stages, state
+from .. import stacks, state
 from ..layout import KIND_OF, ROLE_WORKER, UNKNOWN
 from ..usage import EVERY_MEMORY, private_bytes, read_usage, resident_bytes, used_between
 from ..watch import Task
@@ -159,7 +159,6 @@ class _BetweenQueues:
             thread = self.probe.thread
             thread.task = None
             if message is None:
-                stages.flush(self.probe.writer, self.worker)
                 stacks.stop(self.probe.writer, self.worker)
             elif type(message) is tuple and type(message[0]) is int:
                 usage = read_usage()

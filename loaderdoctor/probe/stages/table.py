@@ -1,14 +1,12 @@
 """Which functions of which libraries are stages.
 
 A name is `stage:what`; the stages are those of report.json (read, decode, transform).  Functions that are absent in the
-installed version are passed over.  Left out: `builtins.open` and types written in C or Rust (lmdb, tokenizers.Tokenizer),
-whose methods cannot be replaced; their time shows as the sample's own and in the stacks.
+installed version are passed over.  Nothing here is replaced: a profiled batch knows them as they are called.
 """
 
 from __future__ import annotations
 
-# module -> (attribute path, stage).  The attribute is wrapped as soon as the module has been imported, so that
-# `from cv2 import imread` finds the wrapper.
+# module -> (attribute path, stage): Python functions and methods, and functions and methods written in C.
 FUNCTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "PIL.Image": (("open", "read"),),  # the header only: PIL reads and decodes in load()
     "PIL.ImageFile": (("ImageFile.load", "decode"),),
@@ -24,8 +22,14 @@ FUNCTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("read_pickle", "read"),
         ("read_hdf", "read"),
     ),
-    "pyarrow.parquet": (("read_table", "read"), ("ParquetFile.read", "read"), ("ParquetFile.read_row_group", "read")),
+    "pyarrow.parquet": (("read_table", "read"),),
+    "pyarrow.parquet.core": (
+        ("read_table", "read"),
+        ("ParquetFile.read", "read"),
+        ("ParquetFile.read_row_group", "read"),
+    ),
     "h5py._hl.dataset": (("Dataset.__getitem__", "read"),),
+    "lmdb": (("Transaction.get", "read"),),
     "zipfile": (("ZipFile.read", "read"), ("ZipExtFile.read", "read")),
     "tarfile": (("TarFile.next", "read"), ("_FileInFile.read", "read")),
     "torchaudio": (("load", "decode"),),
@@ -42,10 +46,13 @@ FUNCTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("decode_webp", "decode"),
     ),
     "torchvision.io.video": (("read_video", "decode"),),
+    "albumentations.core.transforms_interface": (("BasicTransform.__call__", "transform"),),
+    "transformers.tokenization_utils_base": (("PreTrainedTokenizerBase.__call__", "transform"),),
+    "tokenizers": (("Tokenizer.encode", "transform"), ("Tokenizer.encode_batch", "transform")),
 }
 
-# The same for methods whose stage is named after the class of `self`.
-METHODS_BY_CLASS: dict[str, tuple[tuple[str, str], ...]] = {
-    "albumentations.core.transforms_interface": (("BasicTransform.__call__", "transform:{}"),),
-    "transformers.tokenization_utils_base": (("PreTrainedTokenizerBase.__call__", "transform:tokenizer {}"),),
+# module -> methods that call one transform after the other: each such call is a stage.
+CONTAINERS: dict[str, tuple[str, ...]] = {
+    "torchvision.transforms.transforms": ("Compose.__call__",),
+    "torchvision.transforms.v2._container": ("Compose.forward",),
 }
