@@ -11,6 +11,7 @@ class SimBackend:
     """The simulator's streams and events."""
 
     kind = "sim"
+    tells_activity = True
 
     def __init__(self, device=None, *, timed=True):
         self.device = device or SimDevice(VirtualClock())
@@ -66,6 +67,7 @@ class TraceBackend:
 
     kind = "trace"
     timed = True
+    tells_activity = True
 
     def __init__(self, queue):
         self.queue = queue

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _BUILTIN = "builtins"
 _TORCH = "torch"
+_OURS = __name__.partition(".")[0]
 
 
 def pass_on(error: Exception, *, asked_script: bool = False) -> None:
@@ -28,9 +29,9 @@ def pass_on(error: Exception, *, asked_script: bool = False) -> None:
 
 
 def _may_be_ours(error: Exception) -> bool:
-    """Whether Python, its library or torch defines the exception; our code raises no other."""
+    """Whether Python, its library, torch or we define the exception; our code raises no other."""
     package = type(error).__module__.partition(".")[0]
-    return package in {_BUILTIN, _TORCH} or package in sys.stdlib_module_names
+    return package in {_BUILTIN, _TORCH, _OURS} or package in sys.stdlib_module_names
 
 
 def _is_from_handler(error: Exception) -> bool:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..device.copies import Copy
 from ..device.hearing import hearing
+from ..faults import pass_on
+from .heard import hear
 from .waiting import timed
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..device.clock import DeviceClock
+
+    EndsOf = Callable[..., tuple[Any, Any]]
 
 SMALL_BYTES = 4096  # asking a tensor whether it is pinned costs 1 us, and batches of small ones have hundreds
 SMALL_ASKED_EVERY = 16
@@ -29,16 +33,18 @@ _NOWHERE = "", "", None
 
 def wrap(torch: ModuleType) -> None:
     """Put the hooks on torch.Tensor; once a process."""
-    tensor: Any = torch.Tensor
-    tensor.to = _hooked(torch, tensor.to, lambda self, args, kwargs: (self, _asked_device(args, kwargs)))
-    tensor.cuda = _hooked(torch, tensor.cuda, lambda self, args, kwargs: (self, _cuda_device(args, kwargs)))
-    tensor.copy_ = _hooked(torch, tensor.copy_, lambda self, args, kwargs: (_source(args, kwargs), self))
+    ends: dict[str, EndsOf] = {
+        "to": lambda self, args, kwargs: (self, _asked_device(args, kwargs)),
+        "cuda": lambda self, args, kwargs: (self, _cuda_device(args, kwargs)),
+        "copy_": lambda self, args, kwargs: (_source(args, kwargs), self),
+    }
+    for name, ends_of in ends.items():
+        hear(torch.Tensor, name, functools.partial(_hooked, torch, ends_of))
 
 
-def _hooked(torch: Any, original: Callable[..., Any], ends_of: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
+def _hooked(torch: Any, ends_of: EndsOf, original: Callable[..., Any]) -> Callable[..., Any]:
     """`original`, a method; `ends_of` tells from its arguments what tensor is copied, and where to."""
 
-    @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling():
             return original(self, *args, **kwargs)
@@ -76,7 +82,8 @@ def _describe(source: Any, result: Any, blocking: bool, host_ns: int) -> Copy | 
         size = source.nbytes
         converted = source.dtype != result.dtype or not source.is_contiguous()
         return Copy(size, _is_pinned(source, size), blocking, converted, host_ns)
-    except Exception:
+    except Exception as error:
+        pass_on(error, asked_script=True)
         return None
 
 
@@ -95,7 +102,8 @@ def _route(clock: DeviceClock, source: Any, target: Any) -> tuple[str, str, int 
     try:
         from_kind = source.device.type
         to_kind, index = _named(target) if isinstance(target, str) else _place(clock, target)
-    except Exception:
+    except Exception as error:
+        pass_on(error, asked_script=True)
         return _NOWHERE
     ours = clock.kind
     if (from_kind == "cpu" and to_kind == ours) or (from_kind == ours and to_kind == "cpu"):

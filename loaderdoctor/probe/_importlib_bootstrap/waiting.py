@@ -7,20 +7,20 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from ..device.hearing import hearing
+from .heard import hear
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
 
     from ..device.clock import DeviceClock
 
 _READS = ("item", "tolist", "cpu", "__float__", "__int__", "__bool__")
 
 
-def wrap_tensor(torch: ModuleType) -> None:
+def wrap_tensor(torch: Any) -> None:
     """The methods of torch.Tensor that need a value on the host; once a process."""
     for name in _READS:
-        setattr(torch.Tensor, name, _reading(torch, getattr(torch.Tensor, name)))
+        hear(torch.Tensor, name, functools.partial(_reading, torch))
 
 
 def wrap_device(torch: Any, kind: str) -> None:
@@ -44,7 +44,6 @@ def _replace(owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
 
 
 def _reading(torch: Any, original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling():
             return original(self, *args, **kwargs)

@@ -10,29 +10,22 @@ from .backend import find
 from .clock import DeviceClock
 
 if TYPE_CHECKING:
-    from .backend import Backend
     from .lane import Writer
 
-
-_hooked: set[str] = set()  # what has its hooks already: torch.Tensor, kinds of device
+_hooked: set[str] = set()  # kinds of device that have their hooks, torch.Tensor with them
 
 
 def make_clock(writer: Writer) -> DeviceClock:
-    """The clock of a recording, with its hooks on torch, which the script has imported.
-
-    Those on the classes of the device wait until a loader asks for its first batch: only then is it sure which device it is.
-    """
+    """The clock of a recording; torch, which the script has imported, is touched only once the script uses a device."""
     torch: Any = sys.modules["torch"]
+    return DeviceClock(writer, lambda: find(torch), hook=lambda kind: _hook(torch, kind))
 
-    def find_backend() -> Backend | None:
-        backend = find(torch)
-        if backend is not None and backend.kind not in _hooked:
-            _hooked.add(backend.kind)
-            waiting.wrap_device(torch, backend.kind)
-        return backend
 
-    if "Tensor" not in _hooked:
-        _hooked.add("Tensor")
+def _hook(torch: Any, kind: str) -> None:
+    """Hear copies to this kind of device and waits for it."""
+    if not _hooked:
         transfer.wrap(torch)
         waiting.wrap_tensor(torch)
-    return DeviceClock(writer, find_backend)
+    if kind not in _hooked:
+        _hooked.add(kind)
+        waiting.wrap_device(torch, kind)

@@ -23,6 +23,8 @@ class Backend(Protocol):
     """As in `torch.device.type`."""
     timed: bool
     """Whether `elapsed_ns` may be asked; else only `done` tells anything."""
+    tells_activity: bool
+    """Whether `active` knows by itself; else the first copy to the device does, which must be heard."""
 
     def active(self) -> bool:
         """Whether the script uses the device already.  Asking must not start it."""
@@ -70,6 +72,7 @@ class ModuleBackend:
         self._current_stream = _first(self._module, "current_stream", _accelerator(torch), "current_stream")
         self._raw_stream = getattr(torch._C, f"_{kind}_getCurrentRawStream", None)
         self._streams: dict[tuple[int, int], Any] = {}
+        self.tells_activity = self._is_initialized is not None
         self._event_type = getattr(self._module, "Event", None)
         self._host_memory_stats = getattr(self._module, "host_memory_stats", None)
         self._seen = False
@@ -145,6 +148,7 @@ class MpsBackend:
 
     kind = "mps"
     timed = False
+    tells_activity = False
 
     def __init__(self, torch: ModuleType) -> None:
         self._torch = torch

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-from threading import get_ident
+from threading import get_ident, main_thread
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from ..clock import HostClock
+from ..faults import pass_on
 from ..layout import KIND_OF, METHOD_EVENTS, METHOD_GAP, UNKNOWN
 from .backend import NoTimingError
 from .hearing import hearing
@@ -43,11 +44,16 @@ def _quiet(method: Callable[Concatenate[DeviceClock, P], R]) -> Callable[Concate
         try:
             return method(self, *args, **kwargs)
         except Exception as error:
+            pass_on(error)
             self.give_up(error)
             return None
 
     guarded.__doc__ = method.__doc__
     return guarded
+
+
+def _no_hooks(_kind: str) -> None:
+    """Nothing is heard."""
 
 
 class Consumer:
@@ -56,6 +62,9 @@ class Consumer:
     def __init__(self, now_ns: Callable[[], int], *, trains_only: bool) -> None:
         self.trains_only = trains_only
         self.is_background = False  # takes batches for another thread: its points say nothing
+        # Another thread may capture a graph, which a call into the driver from this one would end with an error.  Only the
+        # main thread, and one that has been seen to train, is taken for the one that captures if any does.
+        self.may_ask = trains_only or get_ident() == main_thread().ident
         self.depth = 0  # next() inside next(): a dataset that reads from a loader
         self.lanes: dict[int, Lane | WitnessLane] = {}
         self.pace = Pace(now_ns)
@@ -69,7 +78,11 @@ class DeviceClock(HostClock):
     """Writes `device_step`, `copy` and `host_memory` records.  Threads share nothing but a dict."""
 
     def __init__(
-        self, writer: Writer, find_backend: Callable[[], Backend | None], now_ns: Callable[[], int] = perf_counter_ns
+        self,
+        writer: Writer,
+        find_backend: Callable[[], Backend | None],
+        now_ns: Callable[[], int] = perf_counter_ns,
+        hook: Callable[[str], None] = _no_hooks,
     ) -> None:
         self.armed = False  # copies and waits are worth a look
         self.now_ns = now_ns
@@ -77,6 +90,7 @@ class DeviceClock(HostClock):
         self.kind = ""  # of the backend
         self._writer = writer
         self._find_backend = find_backend
+        self._hook = hook  # makes the script's calls heard; once its device is in use
         self._is_searched = False
         self._is_active = False  # the script uses the device; once it does, it goes on
         self._consumers: dict[int, Consumer] = {}
@@ -94,13 +108,14 @@ class DeviceClock(HostClock):
             consumer.depth += 1
             if consumer.depth > 1:
                 return
-            if consumer.is_background:
+            if consumer.is_background or not consumer.may_ask:
                 hearing.clock = None
             elif self._is_usable():
                 self._begin(consumer, iterator)
             else:
                 hearing.clock = self if self.armed else None  # a copy may be the first that is seen of the device
         except Exception as error:
+            pass_on(error)
             self.give_up(error)
 
     def got(self, iterator: int, ordinal: int, _status: int) -> None:
@@ -116,6 +131,7 @@ class DeviceClock(HostClock):
                     lane.got(ordinal)
                 self._write_host_memory()
         except Exception as error:
+            pass_on(error)
             self.give_up(error)
 
     @_quiet
@@ -129,6 +145,7 @@ class DeviceClock(HostClock):
             consumer = self._consumers[me] = Consumer(self.now_ns, trains_only=True)
         if consumer is None:
             return
+        consumer.may_ask = True
         if not self._is_usable():
             hearing.clock = self if self.armed else None
         elif consumer.trains_only:
@@ -229,8 +246,12 @@ class DeviceClock(HostClock):
             self.backend = self._find_backend()
             self.armed = self.backend is not None
             self.kind = self.backend.kind if self.backend is not None else ""
+            if self.backend is not None and not self.backend.tells_activity:
+                self._hook(self.kind)
         if not self._is_active and self.backend is not None:
             self._is_active = self.backend.active()
+            if self._is_active:
+                self._hook(self.kind)
         return self._is_active
 
     def _begin(self, consumer: Consumer, iterator: int) -> None:

@@ -242,9 +242,23 @@ def test_batches_taken_in_a_thread_of_its_own_give_an_upper_bound_from_the_train
 def test_steps_of_a_thread_that_is_gone_are_written_too():
     script = Script()
     with ThreadPoolExecutor(1) as trainer:
-        trainer.submit(script.play, "nckinckinc").result()
+        trainer.submit(script.play, "nckoinckoinckoinc").result()
     script.end()
-    assert script.waits_ms() == [10, 10, 10]
+    assert script.waits_ms() == [10, 10, 10], "the first was asked for before the thread was seen to train"
+
+
+def test_a_thread_that_has_not_trained_asks_the_driver_nothing():
+    """Another one may be capturing a graph, which any call would end with an error."""
+    backend = SimBackend()
+    backend.is_capturing = True  # its own assertions tell of a point that is recorded or asked for
+    backend.capturing = lambda: False  # of this thread's stream
+    script = Script(backend)
+    with ThreadPoolExecutor(1) as fetcher:
+        for _ in range(5):
+            fetcher.submit(script.n).result()
+    script.end()
+    assert script.recorder.notes == []
+    assert script.steps == []
 
 
 def test_a_graph_captured_in_the_thread_that_trains_is_left_alone():

@@ -71,3 +71,30 @@ def test_compiled_functions_are_as_without_the_hooks():
     told = facts("compiled.py")
     assert told.pop("breaks after") == told.pop("breaks before")
     assert all(told.values()), told
+
+
+def printed(script, *arguments):
+    command = [sys.executable, "-W", "ignore", str(SCRIPTS / script), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_a_heard_method_is_the_method_to_all_who_hold_compare_pickle_compile_or_dispatch_on_it():
+    plain = printed("held.py")
+    assert printed("held.py", "hooked") == plain
+    assert "compile unbound -> tensor([0., 1., 2.], dtype=torch.float64)" in plain
+
+
+def test_a_run_without_a_device_touches_nothing_of_the_tensor():
+    source = """
+import torch
+before = dict(vars(torch.Tensor))
+from loaderdoctor.probe.device import make_clock
+clock = make_clock(None)
+for step in range(3):
+    clock.requested(1); clock.got(1, step, 0); clock.stepped()
+print(dict(vars(torch.Tensor)) == before, torch.Tensor.to is torch._C.TensorBase.to)
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.split() == ["True", "True"]

@@ -8,6 +8,7 @@ import torch
 import torch._dynamo
 from device_backends import SimBackend
 
+from loaderdoctor.probe._importlib_bootstrap import transfer, waiting
 from loaderdoctor.probe.device import make_clock
 from loaderdoctor.probe.device.hearing import hearing
 
@@ -50,6 +51,7 @@ expected = early(x, out)
 
 clock = make_clock(Nobody())
 clock._find_backend = SimBackend
+clock._hook = lambda _kind: (transfer.wrap(torch), waiting.wrap_tensor(torch))  # torch has no module of that kind
 torch._dynamo.config.error_on_recompile = True
 told["unarmed"] = bool(torch.equal(early(x, out), expected))
 clock.requested(1)
