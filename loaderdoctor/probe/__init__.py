@@ -9,6 +9,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from . import standard
+from .faults import pass_on
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -35,12 +38,11 @@ def install(
     state.probe = state.Probe(run_dir, steps, seconds, trace_window)
     if _hook is not None:
         return
-    import atexit
-
     from .imports import ImportHook
 
     _hook = ImportHook()
     sys.meta_path.insert(0, _hook)
+    atexit: Any = standard.standard("atexit")
     atexit.register(_at_exit)
     _hook.on_import("multiprocessing.process", _patch_processes)
     _hook.on_import("torch.utils.data.dataloader", _patch_torch)
@@ -67,7 +69,8 @@ def _at_exit() -> None:
     try:
         if state.probe is not None:
             state.probe.end(WHY_EXIT)
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return
 
 

@@ -8,6 +8,8 @@ import sys
 from functools import reduce
 from typing import Any
 
+from .faults import pass_on
+
 # key -> attribute path from torch; those that are functions are called
 _OF_TORCH = {
     "torch": "__version__",
@@ -42,6 +44,7 @@ def _told(torch: Any, path: str) -> Any:
     try:
         value = reduce(getattr, path.split("."), torch)
         value = value() if callable(value) else value
-    except Exception:
+    except Exception as error:
+        pass_on(error, asked_script=True)
         return None
     return value if value is None or isinstance(value, int) else str(value)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from typing import Any
+
+from .standard import standard
 
 HIGHEST = 1000  # below the usual limit of 1024, far above what scripts open
 
@@ -21,11 +24,10 @@ def open_aside(path: str, flags: int) -> int:
 
 
 def _moved(low: int) -> int:
-    import fcntl
-    import resource
-
+    fcntl: Any = standard("fcntl")
+    resource: Any = standard("resource")
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     aside = min(HIGHEST, limit - 24) if limit > 0 else HIGHEST
-    high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, aside)
+    high: int = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, aside)
     os.close(low)
     return high

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .faults import pass_on
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from importlib.machinery import ModuleSpec
@@ -68,5 +70,6 @@ class ImportHook:
 def _run(patch: Patch, module: ModuleType) -> None:
     try:
         patch(module)
-    except Exception:  # a library unlike the one we know stays as it is
+    except Exception as error:  # a library unlike the one we know stays as it is
+        pass_on(error)
         return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .standard import standard
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -15,11 +17,7 @@ def is_known(function: Callable[..., Any], digests: frozenset[str]) -> bool:
 
 def digest(function: Callable[..., Any]) -> str:
     """First 16 hex digits of the SHA-256 of the function's normalised source; "" where there is no source."""
-    import ast
-    import hashlib
-    import inspect
-    import textwrap
-
+    ast, hashlib, inspect, textwrap = (standard(name) for name in ("ast", "hashlib", "inspect", "textwrap"))
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
@@ -27,13 +25,12 @@ def digest(function: Callable[..., Any]) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             _strip(node)
-    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()[:16]
+    return str(hashlib.sha256(ast.unparse(tree).encode()).hexdigest()[:16])
 
 
 def _strip(node: Any) -> None:
     """Take off what changes between versions without changing what the function does."""
-    import ast
-
+    ast: Any = standard("ast")
     node.returns = None
     node.decorator_list = []
     arguments = node.args

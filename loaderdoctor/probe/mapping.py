@@ -11,6 +11,8 @@ import os
 import sys
 from typing import Any
 
+from .standard import standard
+
 _READ_WRITE, _SHARED = 0x1 | 0x2, 0x1  # PROT_READ | PROT_WRITE, MAP_SHARED: the same on each architecture of Linux
 _FAILED = 2 ** (8 * 8) - 1
 _STATFS_BYTES = 256  # more than any struct statfs; its first word is the file system's magic
@@ -39,8 +41,7 @@ class _Libc:
     """The three calls that are needed of it."""
 
     def __init__(self) -> None:
-        import ctypes
-
+        ctypes: Any = standard("ctypes")
         library = ctypes.CDLL(None)
         self._char = ctypes.c_char
         self.mmap = library.mmap

@@ -6,6 +6,7 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from .faults import pass_on
 from .layout import UNKNOWN
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def payload(batch: Any) -> tuple[int, int]:
 def _tensor_bytes(tensor: Any) -> int:
     try:
         return int(tensor.nbytes)
-    except Exception:  # sparse layouts have none
+    except Exception as error:  # sparse layouts have none
+        pass_on(error, asked_script=True)
         return 0
 
 

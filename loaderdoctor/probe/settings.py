@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from .about import start_method_default
+from .faults import pass_on
 
 _ITERABLE = 1  # torch.utils.data._DatasetKind.Iterable
 _PLAIN = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers", "drop_last", "timeout")
@@ -38,7 +39,8 @@ def length_of_dataset(loader: Any) -> int | None:
         if is_iterable(loader) or type(loader.sampler).__module__ not in _SAMPLERS:
             return None
         return len(loader.dataset)
-    except Exception:
+    except Exception as error:
+        pass_on(error, asked_script=True)
         return None
 
 
@@ -50,7 +52,8 @@ def is_iterable(loader: Any) -> bool:
 def _tell(settings: dict[str, Any], name: str, ask: Any) -> None:
     try:
         settings[name] = ask()
-    except Exception:  # a subclass without the attribute, or with a property that fails
+    except Exception as error:  # a subclass without the attribute, or with a property that fails
+        pass_on(error, asked_script=True)
         return
 
 

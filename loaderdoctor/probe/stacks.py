@@ -13,9 +13,11 @@ from __future__ import annotations
 import signal
 import threading
 from time import perf_counter_ns, thread_time_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from .faults import pass_on
 from .layout import KIND_OF
+from .standard import standard
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType
@@ -80,7 +82,8 @@ class Sampler:
             entry[0] += now_ns - self.last_cpu_ns
             entry[1] += 1
             self.last_cpu_ns = now_ns
-        except Exception:
+        except Exception as error:
+            pass_on(error)
             return
 
     def flush(self, writer: Writer, worker: int) -> None:
@@ -154,8 +157,6 @@ def describe(stack: Stack, called: str | None = None) -> str:
 
     `called` is a function written in C that the innermost frame is in; it has the frame's file and line.
     """
-    import json
-
     frames = [
         [getattr(code, "co_qualname", code.co_name), code.co_filename, line]
         for code, line in stack
@@ -163,4 +164,5 @@ def describe(stack: Stack, called: str | None = None) -> str:
     ]
     if called is not None and frames:
         frames.insert(0, [called, *frames[0][1:]])
-    return json.dumps(frames)
+    json: Any = standard("json")
+    return str(json.dumps(frames))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from . import profiled, stacks
 from .clock import HostClock
+from .faults import pass_on
 from .layout import KIND_OF, ROLE_MAIN
 from .loaders import Loaders
 from .stop import StopRule
@@ -75,7 +76,8 @@ class Probe:
             for begin in (_begin_steps, self._begin_device):
                 try:
                     begin()
-                except Exception:
+                except Exception as error:
+                    pass_on(error)
                     self.note("steps-unmeasured", "Optimizer steps or the device could not be watched in this process.")
 
     def note(self, slug: str, sentence: str) -> None:

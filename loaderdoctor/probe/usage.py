@@ -6,14 +6,15 @@ import os
 from _thread import _local
 from contextlib import suppress
 from time import thread_time_ns
+from typing import Any
 
 from .descriptors import open_aside
 from .layout import UNKNOWN
+from .standard import standard
 
 try:
-    import resource
-
-    _RUSAGE_THREAD: int | None = resource.RUSAGE_THREAD
+    _resource: Any = standard("resource")
+    _RUSAGE_THREAD: int | None = _resource.RUSAGE_THREAD
 except (ImportError, AttributeError):  # Linux only
     _RUSAGE_THREAD = None
 
@@ -81,7 +82,7 @@ def read_usage() -> Reading:
     files = _of_this_thread.get()
     major_faults = blocks_in = voluntary = involuntary = run_delay_ns = read_bytes = read_chars = UNKNOWN
     if _RUSAGE_THREAD is not None:
-        used = resource.getrusage(_RUSAGE_THREAD)
+        used = _resource.getrusage(_RUSAGE_THREAD)
         major_faults, blocks_in = used.ru_majflt, used.ru_inblock
         voluntary, involuntary = used.ru_nvcsw, used.ru_nivcsw
     schedule = files.schedule.words()  # on the CPU ns, on the run queue ns, time slices

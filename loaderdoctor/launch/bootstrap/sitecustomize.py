@@ -35,18 +35,54 @@ class _ProbeOnDemand(object):  # noqa: UP004 - Python 2 reads this too
 
 
 def _load_probe(run):
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    folder = os.path.join(os.path.dirname(os.path.dirname(_HERE)), "probe")
-    spec = spec_from_file_location(_PROBE, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder])
-    probe = sys.modules[_PROBE] = module_from_spec(spec)
+    path, hidden = sys.path[:], _hide_the_scripts_own()
+    before = set(sys.modules)
     try:
+        sys.path[:] = [entry for entry in path if _is_standard(entry)]
+        from importlib.util import module_from_spec, spec_from_file_location
+
+        folder = os.path.join(os.path.dirname(os.path.dirname(_HERE)), "probe")
+        spec = spec_from_file_location(_PROBE, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder])
+        probe = sys.modules[_PROBE] = module_from_spec(spec)
         spec.loader.exec_module(probe)
+        probe.standard.keep_hidden([name for name in probe.standard.LATER if _is_beside(name, path)])
         steps, seconds = _number("LOADERDOCTOR_STEPS", int), _number("LOADERDOCTOR_SECONDS", float)
         probe.install(run, steps, seconds, _number("LOADERDOCTOR_TRACE_WINDOW", int))
     except Exception:
         sys.modules.pop(_PROBE, None)
         raise
+    finally:
+        sys.path[:] = path
+        for name in set(sys.modules) - before:
+            if _is_beside(name.partition(".")[0], path):  # the script's own import of it finds the script's file
+                del sys.modules[name]
+        sys.modules.update(hidden)
+
+
+def _is_standard(entry):
+    library = os.path.dirname(os.path.abspath(os.__file__))
+    return bool(entry) and "-packages" not in entry and (entry.startswith(library) or entry.endswith(".zip"))
+
+
+def _is_beside(name, path):
+    """Whether the script has a file of this name of the standard library's, where it would be found first."""
+    for entry in path:
+        if _is_standard(entry):
+            return False
+        place = os.path.join(entry or os.curdir, name)
+        if os.path.exists(place + ".py") or os.path.isdir(place):
+            return name in sys.stdlib_module_names
+    return False
+
+
+def _hide_the_scripts_own():
+    """Take the script's modules that have a name of the standard library's away for a moment."""
+    hidden = {}
+    for name in sys.stdlib_module_names & set(sys.modules):
+        file = getattr(sys.modules[name], "__file__", None)
+        if file is not None and not _is_standard(os.path.abspath(file)):
+            hidden[name] = sys.modules.pop(name)
+    return hidden
 
 
 def _number(name, kind):

@@ -7,6 +7,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import state
+from ..faults import pass_on
 from ..layout import KIND_OF, STARTS, UNKNOWN
 from ..watch import ATTRIBUTE, Watch
 
@@ -47,7 +48,8 @@ def _arrived(watch: Watch, iterator: Any, message: Any, begin_ns: int) -> None:
             *(_ARRIVAL, watch.iterator, batch, worker, begin_ns, watch.received_ns, end_ns),
             *(iterator._rcvd_idx, int(iterator._pin_memory), watch.message_bytes),
         )
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return
 
 

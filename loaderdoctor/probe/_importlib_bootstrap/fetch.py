@@ -11,6 +11,7 @@ from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import profiled, stacks, state
+from ..faults import pass_on
 from ..known_source import is_known
 from ..layout import KIND_OF, UNKNOWN
 from ..usage import EVERY_MEMORY, Reading, read_usage, resident_bytes, used_between
@@ -199,7 +200,8 @@ class _Stopwatch:
         cpu_ns = thread_time_ns() - self.began_cpu_ns
         try:
             self._write(end_ns, cpu_ns)
-        except Exception:
+        except Exception as error:
+            pass_on(error)
             return
 
     def _write(self, end_ns: int, cpu_ns: int) -> None:
@@ -236,5 +238,6 @@ def _begun() -> _Stopwatch | None:
         if thread.watches:
             return _Stopwatch(probe, thread.watches[-1])
         return _Stopwatch(probe, None) if thread.task is not None else None
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return None

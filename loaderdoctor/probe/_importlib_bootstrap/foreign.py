@@ -8,6 +8,7 @@ from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import state
+from ..faults import pass_on
 from ..foreign_loaders import CLASSES
 from ..layout import BUILT, KIND_OF, UNKNOWN
 from ..site import site_of
@@ -37,7 +38,8 @@ def _watch_of(iterator: Any) -> Watch | None:
         watch: Watch | None = iterator.__dict__.get(ATTRIBUTE)
         if watch is None or watch.probe is not probe:
             watch = iterator.__dict__[ATTRIBUTE] = _begin(probe, iterator)
-    except Exception:
+    except Exception as error:
+        pass_on(error, asked_script=True)
         return None
     return watch
 
@@ -67,5 +69,6 @@ def _requested(watch: Watch, _iterator: Any) -> Request | None:
         probe.clock.requested(watch.iterator)
         watches.append(watch)
         return Request(perf_counter_ns(), cpu_ns, 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth)
-    except Exception:
+    except Exception as error:
+        pass_on(error, asked_script=True)
         return None

@@ -9,6 +9,8 @@ from __future__ import annotations
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
+from ..standard import standard
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -57,8 +59,7 @@ class Heard:
     @property
     def __signature__(self) -> Any:
         """As the original, which has none: refused with the same error."""
-        import inspect
-
+        inspect: Any = standard("inspect")
         return inspect.signature(self._original)
 
 

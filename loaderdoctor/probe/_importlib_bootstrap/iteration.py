@@ -13,6 +13,7 @@ from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import state
+from ..faults import pass_on
 from ..layout import BUILT, KIND_OF, NEXT_BATCH, NEXT_END, NEXT_ERROR, RESET, UNKNOWN
 from ..stop import in_main_thread
 from ..watch import ATTRIBUTE, Watch
@@ -119,7 +120,8 @@ def _watch(probe: Probe, iterator: Any, loader: Any) -> Watch | None:
         number, epoch = probe.loaders.iterated(loader, probe.writer)
         watch = Watch(probe, next(probe.iterator_numbers), number, epoch)
         iterator.__dict__[ATTRIBUTE] = watch
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return None
     return watch
 
@@ -184,7 +186,8 @@ def _start_over(iterator: Any, watch: Watch | None, loader: Any) -> Watch | None
                 time_receiving(watch, iterator)
         else:
             watch.loader, watch.epoch = probe.loaders.iterated(loader, probe.writer)
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return None
     if watch is not None:
         watch.resetting = True
@@ -197,13 +200,15 @@ def _shutdown_workers(original: Any) -> Any:
         try:
             watch = None if getattr(self, "_shutdown", True) else watch_of(self)
             begin_ns = clock()
-        except Exception:
+        except Exception as error:
+            pass_on(error)
             watch = None
         original(self)
         if watch is not None:
             try:
                 watch.probe.writer.put(_SHUTDOWN, watch.iterator, begin_ns, clock())
-            except Exception:
+            except Exception as error:
+                pass_on(error)
                 return
 
     return _shutdown_workers
@@ -272,7 +277,8 @@ def _requested(watch: Watch, iterator: Any) -> Request | None:
             probe.clock.requested(watch.iterator)
         watches.append(watch)
         return Request(perf_counter_ns(), cpu_ns, watch.sampler_ns, received, ready, stash, outstanding, depth)
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return None
 
 
@@ -302,7 +308,8 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
             probe.stop.delivered(watch.loader, end_ns)
             if probe.trace is not None:
                 probe.trace.waited(request.begin_ns, end_ns)
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return
 
 
@@ -353,12 +360,14 @@ def _stop_if_due(watch: Watch, iterator: Any, request: Request) -> None:
 def _due(probe: Probe, now_ns: int) -> int | None:
     try:
         return None if probe.is_worker else probe.stop.due(now_ns)
-    except Exception:  # other threads iterate too, and change what is being counted
+    except Exception as error:  # other threads iterate too, and change what is being counted
+        pass_on(error)
         return None
 
 
 def _guarded(function: Callable[..., None], *args: Any) -> None:
     try:
         function(*args)
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return

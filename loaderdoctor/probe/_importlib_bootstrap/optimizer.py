@@ -8,6 +8,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import state
+from ..faults import pass_on
 from ..layout import KIND_OF
 from ..stop import in_main_thread
 
@@ -47,7 +48,8 @@ def _record(optimizer: Any) -> None:
         probe.clock.stepped()
         why = probe.stop.overdue
         ends = why is not None and in_main_thread() and _may_end(probe, why)
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return
     if ends:
         raise SystemExit(0)

@@ -7,6 +7,7 @@ from time import perf_counter_ns, thread_time_ns
 from typing import Any
 
 from .. import state
+from ..faults import pass_on
 from ..layout import KIND_OF, UNKNOWN
 from ..payload import payload
 
@@ -95,5 +96,6 @@ def _pinned(probe: state.Probe, data: Any, begin_ns: int, cpu_ns: int) -> None:
             watch = thread.watches[-1]
             iterator, batch, waiting = watch.iterator, watch.ordinal, (UNKNOWN, UNKNOWN)
         probe.writer.put(_PIN, iterator, batch, begin_ns, end_ns, cpu_ns, *payload(data), *waiting)
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return

@@ -7,6 +7,7 @@ import threading
 from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
+from ..faults import pass_on
 from ..layout import KIND_OF, UNKNOWN
 from ..payload import payload
 
@@ -68,5 +69,6 @@ def _timed(original: Any, pickled: _Pickled) -> type:
 def _payload(message: tuple[Any, ...]) -> tuple[int, int]:
     try:
         return payload(message[1])
-    except Exception:
+    except Exception as error:
+        pass_on(error, asked_script=True)
         return UNKNOWN, UNKNOWN

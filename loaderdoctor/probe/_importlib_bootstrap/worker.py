@@ -14,6 +14,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import stacks, state
+from ..faults import pass_on
 from ..layout import KIND_OF, ROLE_WORKER, UNKNOWN
 from ..usage import EVERY_MEMORY, private_bytes, read_usage, resident_bytes, used_between
 from ..watch import Task
@@ -65,7 +66,8 @@ def _arrange(process: Any) -> None:
                 _enter(probe, entered._args, born_ns)
 
         register_after_fork(process, enter)
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return
 
 
@@ -94,7 +96,8 @@ def _enter(probe: Probe, arguments: tuple[Any, ...], born_ns: int) -> None:
         index_queue.get = between.hook_get(index_queue.get)
         data_queue.put = between.hook_put(data_queue.put)
         time_sending(writer, data_queue)
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return
 
 
@@ -150,7 +153,8 @@ class _BetweenQueues:
             pid = os.getpid()
             probe.writer.put(_READY, self.worker, pid, self.born_ns, now_ns, affinity, threads, private_bytes())
             stacks.start()
-        except Exception:
+        except Exception as error:
+            pass_on(error)
             return
 
     def _got(self, message: Any) -> None:
@@ -164,13 +168,15 @@ class _BetweenQueues:
                 usage = read_usage()
                 thread.task = Task(message[0], self.idle_ns, perf_counter_ns(), usage)
                 self.idle_ns = 0
-        except Exception:
+        except Exception as error:
+            pass_on(error)
             return
 
     def _used(self, task: Task) -> tuple[int, ...]:
         try:
             return used_between(task.usage, read_usage())
-        except Exception:
+        except Exception as error:
+            pass_on(error)
             return (UNKNOWN,) * len(task.usage)
 
     def _done(self, task: Task, put_ns: int, used: tuple[int, ...]) -> None:
@@ -179,5 +185,6 @@ class _BetweenQueues:
             memory = resident_bytes() if task.batch % EVERY_MEMORY == 0 else UNKNOWN
             writer.put(_BUSY, self.worker, task.batch, task.idle_ns, task.got_ns, put_ns, *used, memory)
             stacks.tick(writer, self.worker)
-        except Exception:
+        except Exception as error:
+            pass_on(error)
             return
