@@ -173,6 +173,12 @@ def forget() -> Profile | None:
     return profile
 
 
+def forked() -> None:
+    """A fork's first thread makes no batch yet, and counts its own."""
+    forget()
+    _due.after = FIRST_AFTER
+
+
 def _is_free() -> bool:
     """Whether the script has no profiler and no tracer of its own in this thread."""
     if sys.getprofile() is not None or sys.gettrace() is not None:

@@ -39,7 +39,7 @@ class Thread(_local):
         self.task = None
         self.fetching = 0
         self.pinning = False
-        profiled.forget()
+        profiled.forked()
 
 
 class Probe:
