@@ -20,8 +20,6 @@ class Recorder:
     def put(self, kind, *fields):
         self.rows.append((KINDS[kind][0], dict(zip(KINDS[kind][1], fields, strict=True))))
 
-    put_soon = put
-
     def put_all(self, records):
         for record in records:
             self.put(*record)

@@ -33,7 +33,7 @@ class Control:
     def __init__(self, path: str, mapping: Mapping | None = None) -> None:
         self._path = path
         self._mapping = mapping
-        self._words = memoryview(bytes(PAGE_BYTES)).cast("q") if mapping is None else mapping.words
+        self._words: memoryview[int] = memoryview(bytes(PAGE_BYTES)).cast("q") if mapping is None else mapping.words
         self._looked_ns = 0
 
     @classmethod
@@ -56,13 +56,11 @@ class Control:
     @property
     def ended(self) -> bool:
         """Whether nothing is to be recorded any more."""
-        return self.word(ENDED) != 0
+        return (self._words if self._mapping is not None else self._looked_at())[ENDED] != 0
 
     def word(self, index: int) -> int:
         """What it says there now."""
-        if self._mapping is None and perf_counter_ns() - self._looked_ns > LOOK_EVERY_NS:
-            self._look()
-        return self._words[index]
+        return (self._words if self._mapping is not None else self._looked_at())[index]
 
     def set_word(self, index: int, value: int) -> None:
         """Say something; the last one to do so counts."""
@@ -76,6 +74,11 @@ class Control:
             finally:
                 os.close(descriptor)
             self._look()
+
+    def _looked_at(self) -> memoryview[int]:
+        if perf_counter_ns() - self._looked_ns > LOOK_EVERY_NS:
+            self._look()
+        return self._words
 
     def _look(self) -> None:
         self._looked_ns = perf_counter_ns()

@@ -5,15 +5,18 @@ fields in the order of `KINDS`, unused ones 0.  The first record is a `header`. 
 in place of the last eleven integers.  Times are nanoseconds of `time.perf_counter_ns` (one clock for all processes of
 a Linux machine), durations are nanoseconds, -1 stands for "not known".
 
+A file may hold several processes: each chunk of one begins with its header, and a record of kind 0 is room that was not used.
+
 Schema versions:
-1  first version
+1  first version: a file a process, without chunks
+2  chunks
 """
 
 from __future__ import annotations
 
 import struct
 
-SCHEMA = 1
+SCHEMA = 2
 MAGIC = int.from_bytes(b"LDRECORD", "little")
 RECORD = struct.Struct("<16q")
 TEXT_RECORD = struct.Struct("<5q88s")
@@ -27,7 +30,7 @@ BUILT, RESET = 0, 1  # iterator.how: a new iterator, or a persistent one startin
 STARTS = ("fork", "spawn", "forkserver")  # worker_started.start_method is an index into this
 METHOD_EVENTS, METHOD_WITNESS, METHOD_GAP = 1, 2, 3  # device_step.method
 
-HEADER, TEXT = 1, 2
+UNUSED, HEADER, TEXT = 0, 1, 2
 
 # kind number -> (name, fields, separated by spaces).  Only append: a run of an older version stays readable.
 _FIELDS: dict[int, tuple[str, str]] = {
@@ -42,6 +45,10 @@ _FIELDS: dict[int, tuple[str, str]] = {
     4: ("note", "at_ns slug_text sentence_text"),
     # why: 0 interpreter exit, 1 --steps reached, 2 --seconds reached
     5: ("end", "at_ns why"),
+    # records that could not be written so far, and the system's error number; one a process, written over
+    6: ("lost", "records errno at_ns"),
+    # as torch.distributed says it, where the environment does not; the last one counts
+    7: ("rank", "rank world_size local_rank at_ns"),
     # --- main process
     # site: "file:line"; settings: JSON object
     10: ("loader", "loader built_ns site_text settings_text"),
@@ -61,6 +68,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
     15: ("shutdown", "iterator begin_ns end_ns"),
     16: ("optimizer_step", "optimizer end_ns thread"),
     17: ("pin", "iterator batch begin_ns end_ns cpu_ns tensors bytes queue_before queue_after"),
+    # of some steps: from the end of next() until the loop has the batch and has given back the one before
+    18: ("handed_over", "iterator ordinal begin_ns end_ns"),
     # --- wherever batches are made: workers, or the main process when num_workers is 0
     # items_ns: all samples.  slowest_*: the slowest one (-1 where only the whole is known: under __getitems__, or where the
     # dataset makes the batches; then samples is -1 too)

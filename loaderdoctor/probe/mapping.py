@@ -64,20 +64,30 @@ class _Libc:
 _libc: _Libc | None = None
 
 
+def can_map(descriptor: int) -> bool:
+    """Whether files of its file system are to be mapped."""
+    libc = _library()
+    return libc is not None and _is_plain(libc, descriptor)
+
+
 def map_file(descriptor: int, offset: int, size: int) -> Mapping | None:
     """This part of an open file, which it must have and whose blocks must be its own; None where it is not to be mapped."""
+    libc = _library()
+    if libc is None or not _is_plain(libc, descriptor):
+        return None
+    address = libc.mmap(None, size, _READ_WRITE, _SHARED, descriptor, offset)
+    return None if address == _FAILED else Mapping(libc, address, size)
+
+
+def _library() -> _Libc | None:
+    """The C library; None on a platform where its numbers are not those that we know."""
     global _libc
-    if not _IS_KNOWN_PLATFORM:
-        return None
-    try:
-        if _libc is None:
+    if _libc is None and _IS_KNOWN_PLATFORM:
+        try:
             _libc = _Libc()
-        if not _is_plain(_libc, descriptor):
+        except (ImportError, OSError, AttributeError):  # a Python without ctypes, or a libc of another kind
             return None
-        address = _libc.mmap(None, size, _READ_WRITE, _SHARED, descriptor, offset)
-    except (ImportError, OSError, AttributeError):  # a Python without ctypes, or a libc of another kind
-        return None
-    return None if address == _FAILED else Mapping(_libc, address, size)
+    return _libc
 
 
 def _is_plain(libc: _Libc, descriptor: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from _thread import _local
 from contextlib import suppress
+from threading import get_ident, main_thread
 from time import thread_time_ns
 from typing import Any
 
@@ -35,6 +36,7 @@ class _OpenFile:
         self.descriptor = -1
         try:
             self.descriptor = open_aside(path, os.O_RDONLY)
+            self.inode = os.fstat(self.descriptor).st_ino
         except OSError:
             return
 
@@ -48,7 +50,16 @@ class _OpenFile:
     def __del__(self) -> None:
         if self.descriptor >= 0:
             with suppress(OSError):  # the script has closed it, as daemons close all
-                os.close(self.descriptor)
+                if os.fstat(self.descriptor).st_ino == self.inode:
+                    os.close(self.descriptor)
+
+
+class _NoFile:
+    """Of a thread beside the main one, which gets no descriptors: scripts may have hundreds of those."""
+
+    def words(self) -> list[bytes]:
+        """None."""
+        return []
 
 
 class _Files:
@@ -56,9 +67,10 @@ class _Files:
 
     def __init__(self) -> None:
         self.pid = os.getpid()
-        self.schedule = _OpenFile("/proc/thread-self/schedstat")
-        self.io = _OpenFile("/proc/thread-self/io")
-        self.memory = _OpenFile("/proc/self/statm")
+        kind = _OpenFile if get_ident() == main_thread().ident else lambda _path: _NoFile()
+        self.schedule = kind("/proc/thread-self/schedstat")
+        self.io = kind("/proc/thread-self/io")
+        self.memory = kind("/proc/self/statm")
 
 
 class _Local(_local):

@@ -1,16 +1,16 @@
-"""The record file of this process: opened at the first record, appended to with one write a record, never locked."""
+"""The records of this process: put into its file from any thread and after any fork, never locked, never raising."""
 
 from __future__ import annotations
 
 import os
 import struct
-from collections import deque
-from contextlib import suppress
+from errno import errorcode
 from itertools import count
 from time import perf_counter_ns, time_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .descriptors import open_aside
+from .control import LOST_ERRNO, LOST_RECORDS, Control
+from .faults import pass_on
 from .layout import (
     HEADER,
     KIND_OF,
@@ -23,85 +23,76 @@ from .layout import (
     TEXT_RECORD,
     UNKNOWN,
 )
+from .sinks import MappedSink, NotMappableError, WrittenSink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST_BYTES = 200_000_000  # about a million batches; a run that leaves more is not read any better
-MOST_SOON = 64  # records that wait for one that follows them
+MOST_BYTES = 64_000_000  # about 150,000 batches; a run that leaves more is not read any better
+TRY_AGAIN_AFTER = 1000  # lost records: a disk that was full may have room again
 ROLE_NAMES = ("main", "worker")
+REASONS = {
+    "ENOSPC": "the disk is full",
+    "EDQUOT": "the disk quota is used up",
+    "EFBIG": "a limit on the size of files (ulimit -f)",
+    "EMFILE": "the process is out of file descriptors",
+    "ENFILE": "the system is out of file descriptors",
+    "EACCES": "the run directory may not be written",
+    "EROFS": "the run directory is on a read-only file system",
+    "ENOENT": "the run directory is gone",
+}
 _FIELDS = RECORD_BYTES // 8 - 1
 _PACK = tuple(struct.Struct(f"<{1 + fields}q{8 * (_FIELDS - fields)}x").pack for fields in range(_FIELDS + 1))
-_NOTE = KIND_OF["note"]
-_END = KIND_OF["end"]
+_NOTE, _END, _LOST = KIND_OF["note"], KIND_OF["end"], KIND_OF["lost"]
+_LOST_PLACE = 0  # of the reserved records
 
 
 class Writer:
-    """Appends records; safe to call from any thread and after any fork, and never raises.
-
-    What cannot be written is counted in `lost`.
-    """
+    """Puts records.  What cannot be written is counted in `lost`, and why is told in a record reserved for it."""
 
     def __init__(self, run_dir: str) -> None:
         self.directory = os.path.join(run_dir, "records")
         self.role = ROLE_MAIN
         self.worker = UNKNOWN
         self.lost = 0
-        self._descriptors: dict[
-            int, int
-        ] = {}  # pid -> descriptor; after a fork the parent's entry is another process's
-        self._soon: deque[bytes] = deque()
-        os.register_at_fork(after_in_child=self._soon.clear)  # they are the parent's to write
-        self._numbers: dict[str, int] = {}  # texts of this process's file
+        self.control = Control.open(run_dir)
+        self._sink: MappedSink | WrittenSink | None = None
+        self._has_failed = self._closed = self._is_full = self._capped = self._ended = False
+        self._why_lost = 0
+        self._once: dict[str, Any] = {}  # what threads that come first together agree on
+        self._texts: dict[str, int] = {}  # numbers of the texts of this process's file
         self._next_number = count(1)
-        self._bytes = 0
-        self._closed = False
-        self._capped = False
-        self._ended = False
+        self._main = f"{os.getpid()}-{time_ns()}"  # names the file of this process's workers
+        os.register_at_fork(after_in_child=self._forked)
 
     @property
     def is_open(self) -> bool:
         """Whether this very process has a record file."""
-        return not self._closed and os.getpid() in self._descriptors
+        return self._sink is not None
 
     def put(self, kind: int, *fields: int) -> None:
         """Append a record of layout.KINDS[kind]; fields left out are 0."""
         try:
             record = _PACK[len(fields)](kind, *fields)
-        except (struct.error, IndexError, TypeError):
-            self.lost += 1
+        except (struct.error, IndexError, TypeError) as error:
+            pass_on(error)
+            self._lose(0)
         else:
-            self._append(self._after_waiting(record) if self._soon else record)
-
-    def put_soon(self, kind: int, *fields: int) -> None:
-        """Append a record together with the next one, at no write of its own: for what happens between two batches.
-
-        A process that dies takes no more than those of its last step along.
-        """
-        try:
-            self._soon.append(_PACK[len(fields)](kind, *fields))
-        except (struct.error, IndexError, TypeError):
-            self.lost += 1
-        if len(self._soon) >= MOST_SOON:
-            self.put_all([])
+            self._append(record)
 
     def put_all(self, records: Sequence[tuple[int, ...]]) -> None:
-        """Append several records with one write, each its kind and its fields."""
-        try:
-            packed = b"".join([_PACK[len(record) - 1](*record) for record in records])
-        except (struct.error, IndexError, TypeError):
-            self.lost += len(records)
-        else:
-            self._append(self._after_waiting(packed))
+        """Append several records, each its kind and its fields."""
+        for record in records:
+            self.put(*record)
 
     def text(self, text: str) -> int:
         """The number of a text in this process's file; its parts are written when it is new."""
-        if os.getpid() not in self._descriptors:
-            self._start_file()
-        number = self._numbers.get(text)
+        if self._sink is None:
+            self._start()
+        number = self._texts.get(text)
         if number is None:
             fresh = next(self._next_number)
-            number = self._numbers.setdefault(text, fresh)
+            number = self._texts.setdefault(text, fresh)
             if number == fresh:
                 self._put_text(number, text.encode("utf-8", "replace"))
         return number
@@ -112,51 +103,49 @@ class Writer:
 
     def end(self, why: int) -> None:
         """Say why recording ends, where this process recorded anything; the first reason counts."""
-        if not self.is_open or self._ended:
+        if self._sink is None or self._ended:
             return
         self._ended, self._capped = True, False
-        if self.lost:
-            self.note("records-lost", f"{self.lost} records could not be written: disk full, or out of descriptors.")
         self.put(_END, perf_counter_ns(), why)
 
     def close(self) -> None:
-        """Write nothing any more, and give the descriptor back."""
+        """Write nothing any more."""
         self._closed = True
-        descriptor = self._descriptors.pop(os.getpid(), None)
-        if descriptor is not None and descriptor >= 0:
-            with suppress(OSError):  # the script has closed it
-                os.close(descriptor)
+        sink, self._sink = self._sink, None
+        if sink is not None:
+            sink.close()
 
-    def _after_waiting(self, packed: bytes) -> bytes:
-        """Records after those that wait, each of which one thread takes."""
-        waiting = []
-        with suppress(IndexError):
-            while True:
-                waiting.append(self._soon.popleft())
-        return b"".join([*waiting, packed])
-
-    def _append(self, records: bytes) -> None:
-        descriptor = self._descriptors.get(os.getpid())
-        if descriptor is None:
-            descriptor = self._start_file()
-        if descriptor < 0 or self._capped or self._closed:
-            self.lost += 0 if self._closed else len(records) // RECORD_BYTES
+    def _append(self, record: bytes) -> None:
+        if self._closed or self.control.ended:
+            return
+        sink = self._sink or self._start()
+        if sink is None or self._capped:
+            self._lose(0)
             return
         try:
-            missing = len(records) - os.write(descriptor, records)
-        except OSError:
-            missing = len(records)
-        self.lost += -(-missing // RECORD_BYTES)
-        self._bytes += len(records)
-        if self._bytes > MOST_BYTES:
-            self._cap()
+            sink.put(record)
+        except (OSError, NotMappableError) as error:
+            pass_on(error)
+            self._lose(getattr(error, "errno", None) or 0)
+        if sink.bytes > MOST_BYTES and not self._is_full:
+            self._is_full = True
+            self.note(
+                "records-capped",
+                f"This process wrote {MOST_BYTES // 1_000_000} MB of records; later ones were dropped.",
+            )
+            self._capped = True
 
-    def _cap(self) -> None:
-        self._bytes = 0  # room for the note itself
-        self.note(
-            "records-capped", f"This process wrote {MOST_BYTES // 1_000_000} MB of records; later ones were dropped."
-        )
-        self._capped = True
+    def _lose(self, why: int) -> None:
+        """Count a record that is not there; 0 stands for a reason that is known already, or none of the system's."""
+        self.lost += 1
+        if self._sink is not None:
+            self._sink.put_reserved(_LOST_PLACE, _PACK[3](_LOST, self.lost, why or self._why_lost, perf_counter_ns()))
+        elif not self._closed:
+            self.control.set_word(LOST_RECORDS, self.control.word(LOST_RECORDS) + 1)
+            self.control.set_word(LOST_ERRNO, why or self._why_lost)
+            if self.lost % TRY_AGAIN_AFTER == 0:
+                self._has_failed = False
+        self._why_lost = why or self._why_lost
 
     def _put_text(self, number: int, text: bytes) -> None:
         parts = max(1, -(-len(text) // TEXT_BYTES))
@@ -164,45 +153,51 @@ class Writer:
             piece = text[part * TEXT_BYTES : (part + 1) * TEXT_BYTES]
             self._append(TEXT_RECORD.pack(TEXT, number, part, parts, len(piece), piece))
 
-    def _start_file(self) -> int:
-        """Open this process's file; -1 where there can be none."""
-        pid = os.getpid()
-        self._numbers, self._bytes = {}, 0
-        if self._descriptors:  # a fork: what its parent lost is the parent's
-            self.lost = 0
-        self._capped = self._ended = False
-        if self._closed:
-            return -1
-        path = os.path.join(self.directory, f"{ROLE_NAMES[self.role]}-{pid}-{time_ns()}.bin")
+    def _start(self) -> MappedSink | WrittenSink | None:
+        """Open this process's file, once, whichever thread comes first; None where there can be none."""
+        if self._sink is not None or self._has_failed or self._closed or self.control.ended:
+            return self._sink
+        once = self._once
+        header = once.setdefault("header", self._header())
         try:
-            descriptor = self._new_file(path, pid)
-        except OSError:
-            return self._descriptors.setdefault(pid, -1)
-        ours = self._descriptors.setdefault(pid, descriptor)
-        if ours != descriptor:  # another thread was first: no lock, so the second file goes away again
-            with suppress(OSError):
-                os.close(descriptor)
-                os.unlink(path)
-        return ours
+            try:
+                sink: Any = MappedSink(once.setdefault("shared", self._path(shared=True)), header, reserved=1)
+            except NotMappableError:
+                sink = WrittenSink(once.setdefault("own", self._path(shared=False)), header, reserved=1)
+        except OSError as error:
+            pass_on(error)
+            self._has_failed, self._why_lost = True, error.errno or 0
+            return None
+        self._sink = once.setdefault("sink", sink)
+        if self._sink is not sink:
+            sink.close()
+        return self._sink
 
-    def _new_file(self, path: str, pid: int) -> int:
-        """A file with its header; none at all where the disk has no room for that.  Raises OSError."""
-        descriptor = open_aside(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        try:
-            os.write(descriptor, self._header(pid))
-        except OSError:
-            os.close(descriptor)
-            os.unlink(path)
-            raise
-        return descriptor
+    def _path(self, *, shared: bool) -> str:
+        """A training process has a file of its own; workers share one where they can, however many there come to be."""
+        if shared and self.role != ROLE_MAIN:
+            return os.path.join(self.directory, f"workers-{self._main}.bin")
+        return os.path.join(self.directory, f"{ROLE_NAMES[self.role]}-{os.getpid()}-{time_ns()}.bin")
 
-    def _header(self, pid: int) -> bytes:
+    def _header(self) -> bytes:
         rank, local_rank, world_size = (_environment_int(name) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"))
         fields = (
-            *(MAGIC, SCHEMA, RECORD_BYTES, self.role, pid, os.getppid(), perf_counter_ns(), time_ns()),
+            *(MAGIC, SCHEMA, RECORD_BYTES, self.role, os.getpid(), os.getppid(), perf_counter_ns(), time_ns()),
             *(rank, local_rank, world_size, UNKNOWN, self.worker),
         )
         return _PACK[len(fields)](HEADER, *fields)
+
+    def _forked(self) -> None:
+        """In a child: the file, what it lost, and what it has said are the parent's."""
+        self._sink, self._has_failed, self._ended = None, False, False
+        self._is_full = self._capped = False
+        self._texts, self._once, self.lost, self._why_lost = {}, {}, 0, 0
+
+
+def reason_of(why: int) -> str:
+    """What an error of the system means for a record file; for a number that is none, that it is not known."""
+    name: Any = errorcode.get(why)
+    return REASONS.get(name, f"the system said {name}" if name else "why is not known")
 
 
 def _environment_int(name: str) -> int:

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from loaderdoctor.record.meta import read_meta, write_meta
-from loaderdoctor.record.reader import read, read_process
+from loaderdoctor.record.reader import read, read_process, read_processes
 from loaderdoctor.record.run import ProcessRecords, Run, RunMeta, Samples
 
-__all__ = ["ProcessRecords", "Run", "RunMeta", "Samples", "read", "read_meta", "read_process", "write_meta"]
+__all__ = [
+    "ProcessRecords",
+    "Run",
+    "RunMeta",
+    "Samples",
+    "read",
+    "read_meta",
+    "read_process",
+    "read_processes",
+    "write_meta",
+]

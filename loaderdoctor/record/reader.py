@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
-from loaderdoctor.probe.layout import HEADER, KINDS, MAGIC, RECORD_BYTES, SCHEMA, TEXT, TEXT_BYTES
+from loaderdoctor.probe.layout import HEADER, KINDS, MAGIC, RECORD_BYTES, SCHEMA, TEXT, TEXT_BYTES, UNUSED
 from loaderdoctor.record.meta import read_meta
 from loaderdoctor.record.run import ProcessRecords, Run, Samples
 
@@ -32,9 +32,9 @@ def read(run_dir: Path) -> Run:
     What a killed process left is read up to its last whole record.  LoaderDoctorError `not-a-run` or `run-too-new`.
     """
     meta = read_meta(run_dir)
-    files = {file.name: read_process(file) for file in sorted((run_dir / "records").glob("*.bin"))}
-    processes = [process for process in files.values() if process is not None]
-    unreadable = [name for name, process in files.items() if process is None]
+    files = {file.name: read_processes(file) for file in sorted((run_dir / "records").glob("*.bin"))}
+    processes = [process for of_file in files.values() for process in of_file]
+    unreadable = [name for name, of_file in files.items() if not of_file]
     return Run(
         meta=replace(meta, notes=(*meta.notes, *map(_unreadable, unreadable))),
         processes=tuple(sorted(processes, key=lambda process: (process.header["opened_ns"], process.pid))),
@@ -47,24 +47,41 @@ def read(run_dir: Path) -> Run:
 
 
 def read_process(path: Path) -> ProcessRecords | None:
-    """The records in one file; None where not even its header was written.  LoaderDoctorError `run-too-new`."""
+    """The records of the first process in a file; None where not even its header was written."""
+    return next(iter(read_processes(path)), None)
+
+
+def read_processes(path: Path) -> tuple[ProcessRecords, ...]:
+    """The records of each process in a file, in the order in which they came; LoaderDoctorError `run-too-new`.
+
+    A file is a row of chunks, each with a header that says whose it is; one of an older version is one chunk.
+    """
     raw = path.read_bytes()
     whole = len(raw) // RECORD_BYTES
-    if whole == 0:
-        return None
     rows = np.frombuffer(raw[: whole * RECORD_BYTES], dtype="<i8").reshape(whole, _WORDS)
-    header = _fields(HEADER, rows[0])
-    if rows[0, 0] != HEADER or header["magic"] != MAGIC or header["record_bytes"] != RECORD_BYTES:
-        return None
-    if header["schema"] > SCHEMA:
-        sentence = f"{path.name} has record schema {header['schema']}; this loaderdoctor reads {SCHEMA}. Update it."
-        raise LoaderDoctorError("run-too-new", sentence, ExitCode.NO_REPORT)
-    known = np.isin(rows[:, 0], list(KINDS))
+    starts = np.flatnonzero((rows[:, 0] == HEADER) & (rows[:, 1] == MAGIC))
+    if len(starts) == 0 or starts[0] != 0:
+        return ()
+    of_process: dict[tuple[int, int], list[Rows]] = {}
+    for start, end in zip(starts, [*starts[1:], whole], strict=True):
+        header = _fields(HEADER, rows[start])
+        if header["record_bytes"] != RECORD_BYTES:
+            continue
+        if header["schema"] > SCHEMA:
+            sentence = f"{path.name} has record schema {header['schema']}; this loaderdoctor reads {SCHEMA}. Update it."
+            raise LoaderDoctorError("run-too-new", sentence, ExitCode.NO_REPORT)
+        of_process.setdefault((header["pid"], header["opened_ns"]), []).append(rows[start:end])
+    torn = int(len(raw) % RECORD_BYTES > 0)
+    return tuple(_process(np.concatenate(chunks), torn) for chunks in of_process.values())
+
+
+def _process(rows: Rows, torn: int) -> ProcessRecords:
+    known = np.isin(rows[:, 0], [*KINDS, UNUSED])
     return ProcessRecords(
-        header=MappingProxyType(header),
+        header=MappingProxyType(_fields(HEADER, rows[0])),
         tables=MappingProxyType(_tables(rows)),
         texts=MappingProxyType(_texts(rows[rows[:, 0] == TEXT])),
-        torn=int(len(raw) % RECORD_BYTES > 0) + int((~known).sum()),
+        torn=torn + int((~known).sum()),
     )
 
 

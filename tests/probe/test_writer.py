@@ -12,11 +12,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from probing import main_of, read
+from probing import main_of, read, workers_of
 
+from loaderdoctor.probe import control, sinks
 from loaderdoctor.probe import writer as writing
 from loaderdoctor.probe.layout import KIND_OF, ROLE_WORKER
-from loaderdoctor.probe.writer import Writer
+from loaderdoctor.probe.writer import Writer, reason_of
+from loaderdoctor.record import read_processes
 
 STEP = KIND_OF["optimizer_step"]
 
@@ -77,14 +79,26 @@ def test_what_is_no_record_is_counted_and_nothing_more(writer, tmp_path, fields)
     assert len(main_of(tmp_path).of("optimizer_step")) == 1
 
 
-def test_lost_records_are_told_of_at_the_end(writer, tmp_path):
+def test_lost_records_are_told_of_with_the_reason(writer, tmp_path, monkeypatch):
     writer.put(STEP, 1)
-    writer.put(STEP, "no number")
+
+    def full(_record):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(writer._sink, "put", full)
+    writer.put(STEP, 2)
+    writer.put(STEP, 3)
+    (lost,) = main_of(tmp_path).of("lost")
+    assert (lost["records"], lost["errno"]) == (2, errno.ENOSPC)
+    assert reason_of(lost["errno"]) == "the disk is full"
+    assert reason_of(0) == "why is not known"
+
+
+def test_the_first_reason_for_the_end_counts(writer, tmp_path):
+    writer.put(STEP, 1)
     writer.end(0)
     writer.end(1)
-    (process,) = read(tmp_path)
-    assert [row["slug_text"] for row in process.of("note")] == ["records-lost"]
-    assert [row["why"] for row in process.of("end")] == [0]
+    assert [row["why"] for row in main_of(tmp_path).of("end")] == [0]
 
 
 def test_a_folder_that_is_not_there_is_no_matter(tmp_path):
@@ -99,36 +113,125 @@ def open_descriptors():
     return sorted(path.name for path in Path("/dev/fd").iterdir())
 
 
-def test_a_disk_without_room_for_a_header_costs_no_descriptor(writer, tmp_path, monkeypatch):
+def test_a_disk_without_room_for_a_file_is_said_on_the_page_of_the_run(tmp_path, monkeypatch):
+    (tmp_path / "records").mkdir()
+    control.create(str(tmp_path))
+    writer = Writer(str(tmp_path))
+
     def full(_descriptor, _data):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(writing.os, "write", full)
+    monkeypatch.setattr(os, "write", full)
     before = open_descriptors()
     assert writer.text("text") > 0
     writer.put(STEP, 1)
     writer.note("slug", "sentence")
     assert open_descriptors() == before
     assert writer.lost >= 2
-    assert list((tmp_path / "records").iterdir()) == []
+    page = control.Control.open(str(tmp_path))
+    assert page.word(control.LOST_RECORDS) == writer.lost
+    assert page.word(control.LOST_ERRNO) == errno.ENOSPC
 
 
-def test_a_script_that_closes_every_descriptor_is_told_nothing(writer):
-    writer.put(STEP, 1)
-    os.close(writer._descriptors[os.getpid()])
-    writer.put(STEP, 2)
+@pytest.fixture(params=["mapped", "written"])
+def either(request, tmp_path, monkeypatch):
+    """A writer on a file system whose files may be mapped, and on one whose may not."""
+    (tmp_path / "records").mkdir()
+    if request.param == "written":
+        monkeypatch.setattr(sinks, "can_map", lambda _: False)
+    writer = Writer(str(tmp_path))
+    yield writer
     writer.close()
-    assert writer.lost == 1
+
+
+def test_a_script_that_closes_every_descriptor_and_opens_its_own_finds_nothing_of_ours_in_them(either, tmp_path):
+    def daemon():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1200, 1200))
+        either.put(STEP, 1)
+        os.closerange(3, 1200)
+        files = [os.open(tmp_path / "mine", os.O_RDWR | os.O_CREAT) for _ in range(1100)]
+        either.put(STEP, 2)
+        either.text("a text")
+        either.close()
+        os._exit(int(len(files) != 1100))
+
+    pid = os.fork()
+    if pid == 0:
+        daemon()
+    assert os.waitpid(pid, 0)[1] == 0
+    assert (tmp_path / "mine").read_bytes() == b""
+
+
+def test_a_mapped_file_keeps_no_descriptor(writer):
+    before = open_descriptors()
+    for step in range(1000):
+        writer.put(STEP, step)
+    assert open_descriptors() == before
+
+
+def test_either_sink_keeps_what_was_put(either, tmp_path):
+    for step in range(1000):
+        either.put(STEP, step)
+    either.put(STEP, "no number")
+    either.end(0)
+    either.close()
+    main = main_of(tmp_path)
+    assert [row["optimizer"] for row in main.of("optimizer_step")] == list(range(1000))
+    assert [row["records"] for row in main.of("lost")] == [1]
+
+
+def test_workers_share_a_file_however_many_come(writer, tmp_path):
+    def work(number):
+        writer.role, writer.worker = ROLE_WORKER, number
+        for step in range(100):
+            writer.put(STEP, number, step)
+
+    writer.put(STEP, 1)
+    for number in range(12):
+        in_a_fork(lambda number=number: work(number))
+    assert len(list((tmp_path / "records").iterdir())) == 2
+    workers = workers_of(tmp_path)
+    assert len(workers) == 12
+    assert all(len(worker.of("optimizer_step")) == 100 for worker in workers)
+    assert [len(process.tables["optimizer_step"]["end_ns"]) for process in all_of(tmp_path)] == [1, *[100] * 12]
+
+
+def all_of(run_dir):
+    return [process for path in sorted((run_dir / "records").iterdir()) for process in read_processes(path)]
+
+
+def test_a_limit_on_the_size_of_files_is_told_of(writer, tmp_path):
+    def child():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+        for step in range(2000):
+            writer.put(STEP, step)
+
+    in_a_fork(child)
+    (process,) = read(tmp_path)
+    (lost,) = process.of("lost")
+    assert lost["records"] + len(process.of("optimizer_step")) == 2000
+    assert lost["errno"] in {errno.EFBIG, errno.ENOSPC}
+
+
+def test_nothing_is_put_after_the_run_has_ended(tmp_path):
+    (tmp_path / "records").mkdir()
+    control.create(str(tmp_path))
+    writer = Writer(str(tmp_path))
+    writer.put(STEP, 1)
+    control.Control.open(str(tmp_path)).set_word(control.ENDED, 1)
+    writer.put(STEP, 2)
+    assert len(main_of(tmp_path).of("optimizer_step")) == 1
+    assert writer.lost == 0
 
 
 def test_a_full_file_says_so_and_still_ends(writer, tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "MOST_BYTES", 128 * 20)
-    for step in range(40):
+    monkeypatch.setattr(writing, "MOST_BYTES", 10_000)
+    for step in range(400):
         writer.put(STEP, step)
     writer.end(0)
     (process,) = read(tmp_path)
-    assert 10 < len(process.of("optimizer_step")) < 25
-    assert {row["slug_text"] for row in process.of("note")} == {"records-capped", "records-lost"}
+    assert 50 < len(process.of("optimizer_step")) < 100
+    assert [row["slug_text"] for row in process.of("note")] == ["records-capped"]
     assert len(process.of("end")) == 1
 
 
@@ -206,53 +309,9 @@ def test_kill_leaves_every_record_that_was_written(tmp_path):
     assert main.torn_bytes == 0
 
 
-def test_what_waits_is_written_with_the_next_record_and_at_the_end(writer, tmp_path):
-    writer.text("opens the file")
-    writer.put_soon(STEP, 1)
-    assert main_of(tmp_path).of("optimizer_step") == []
-    writer.put_soon(STEP, "no number")
-    writer.put(STEP, 2)
-    assert [row["optimizer"] for row in main_of(tmp_path).of("optimizer_step")] == [1, 2]
-    writer.put_soon(STEP, 3)
-    writer.end(0)
-    assert [row["optimizer"] for row in main_of(tmp_path).of("optimizer_step")] == [1, 2, 3]
-    assert writer.lost == 1
-
-
-def test_what_waits_is_never_much(writer, tmp_path):
-    for step in range(writing.MOST_SOON):
-        writer.put_soon(STEP, step)
-    assert len(main_of(tmp_path).of("optimizer_step")) == writing.MOST_SOON
-
-
-def test_what_waits_is_the_parents_to_write(writer, tmp_path):
-    writer.put_soon(STEP, 1)
-    in_a_fork(lambda: writer.put(STEP, 2))
-    writer.put(STEP, 3)
-    written = sorted([row["optimizer"] for row in process.of("optimizer_step")] for process in read(tmp_path))
-    assert written == [[1, 3], [2]]
-
-
-def test_several_records_are_written_at_once(writer, tmp_path, monkeypatch):
-    writer.text("opens the file")
-    writes, write = [], os.write
-    monkeypatch.setattr(writing.os, "write", lambda descriptor, data: writes.append(data) or write(descriptor, data))
-    writer.put_soon(STEP, 1)
+def test_several_records_are_each_one(writer, tmp_path):
     writer.put_all([(STEP, 2), (STEP, 3, 4)])
-    assert len(writes) == 1
     rows = main_of(tmp_path).of("optimizer_step")
-    assert [(row["optimizer"], row["end_ns"]) for row in rows] == [(1, 0), (2, 0), (3, 4)]
+    assert [(row["optimizer"], row["end_ns"]) for row in rows] == [(2, 0), (3, 4)]
     writer.put_all([(STEP, 1), (STEP, None)])
-    assert writer.lost == 2
-
-
-def test_what_waited_for_a_full_disk_is_counted_as_lost(writer, monkeypatch):
-    def full(_descriptor, _data):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    writer.text("opens the file")
-    monkeypatch.setattr(writing.os, "write", full)
-    for step in range(10):
-        writer.put_soon(STEP, step)
-    writer.put(STEP, 10)
-    assert writer.lost == 11
+    assert writer.lost == 1

@@ -44,7 +44,7 @@ def _arrived(watch: Watch, iterator: Any, message: Any, begin_ns: int) -> None:
         worker = maker[0] if maker else UNKNOWN
         watch.batch = batch
         watch.makers[batch] = worker
-        watch.probe.writer.put_soon(
+        watch.probe.writer.put(
             *(_ARRIVAL, watch.iterator, batch, worker, begin_ns, watch.received_ns, end_ns),
             *(iterator._rcvd_idx, int(iterator._pin_memory), watch.message_bytes),
         )

@@ -43,7 +43,7 @@ def _record(optimizer: Any) -> None:
     if probe is None:
         return
     try:
-        probe.writer.put_soon(_STEP, id(optimizer), perf_counter_ns(), get_native_id())
+        probe.writer.put(_STEP, id(optimizer), perf_counter_ns(), get_native_id())
         probe.stop.stepped()
         probe.clock.stepped()
         why = probe.stop.overdue
