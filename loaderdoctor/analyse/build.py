@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.loaders import Loader, loaders_of
 from loaderdoctor.analyse.phases import phases_of
-from loaderdoctor.analyse.ranks import Rank, ranks_of
+from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
 from loaderdoctor.analyse.signals import Phase, Signals, StepSignals
 from loaderdoctor.analyse.stages import named_stages, stacks
 from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals
@@ -22,6 +21,7 @@ from loaderdoctor.analyse.timeline import Timeline, timeline_of
 from loaderdoctor.analyse.trace import before_windows, trace_notes
 from loaderdoctor.analyse.work import made_of
 from loaderdoctor.probe.layout import ROLE_MAIN, UNKNOWN
+from loaderdoctor.probe.writer import reason_of
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def signals_of(run: Run) -> Signals:
         rank_shares=tuple(share.value for share in shares if isinstance(share, Measured)),
         overhead_share=_overhead(first),
         lost_records=_lost(run),
+        lost_share=_lost_share(run),
         notes=(*notes, *_timeline_notes(first)),
         disk=disk_signals(run, window),
     )
@@ -182,14 +183,27 @@ def _overhead(one: _Analysed) -> Value:
 
 
 def _lost(run: Run) -> int:
-    """Records that were torn, and those that processes said they could not write."""
-    said = [
-        int(number.group())
-        for process in run.processes
-        for slug, text in _notes_of(process)
-        if slug == "records-lost" and (number := re.match(r"\d+", text))
-    ]
-    return sum(process.torn for process in run.processes) + sum(said)
+    """Records that were torn, and those that processes could not write, as each said last."""
+    said = [int(table(process, "lost")["records"].iloc[-1]) for process in run.processes if "lost" in process.tables]
+    return sum(process.torn for process in run.processes) + sum(said) + run.unwritten[0]
+
+
+def _lost_share(run: Run) -> float:
+    """Of all records that there were to write."""
+    kept = sum(len(next(iter(columns.values()))) for process in run.processes for columns in process.tables.values())
+    lost = _lost(run)
+    return lost / (lost + kept) if lost else 0.0
+
+
+def _why_lost(run: Run) -> list[Note]:
+    """One note on records that could not be written, with every reason that the system gave."""
+    reasons = {int(why) for process in run.processes for why in table(process, "lost")["errno"]}
+    reasons |= {run.unwritten[1]} if run.unwritten[0] else set()
+    if not reasons:
+        return []
+    why = "; ".join(sorted(reason_of(reason) for reason in reasons))
+    text = f"{_lost(run):,} records could not be written: {why}. The report is made of what is left."
+    return [("records-lost", text)]
 
 
 def _notes(run: Run) -> tuple[Note, ...]:
@@ -197,7 +211,7 @@ def _notes(run: Run) -> tuple[Note, ...]:
     notes = [(str(note["slug"]), str(note["text"])) for note in run.meta.notes]
     for process in run.processes:
         notes += _notes_of(process)
-    return tuple(dict.fromkeys(notes))
+    return tuple(dict.fromkeys([*notes, *_why_lost(run)]))
 
 
 def _notes_of(process: ProcessRecords) -> list[Note]:
@@ -228,7 +242,7 @@ def _without_loaders(run: Run, notes: tuple[Note, ...]) -> Signals:
     """All that can be said of a run that never took a batch."""
     ended_ns = run.meta.ended_ns
     seconds = (ended_ns - run.meta.started_ns) / NS if ended_ns is not None else 0.0
-    ranks = {process.header["rank"] for process in run.processes if process.header["role"] == ROLE_MAIN} - {UNKNOWN}
+    ranks = {rank_of(process) for process in run.processes if process.header["role"] == ROLE_MAIN} - {UNKNOWN}
     return Signals(
         clock=HOST,
         starved_share=NO_LOADER,
@@ -243,6 +257,7 @@ def _without_loaders(run: Run, notes: tuple[Note, ...]) -> Signals:
         rank_shares=(),
         overhead_share=NO_LOADER,
         lost_records=_lost(run),
+        lost_share=_lost_share(run),
         notes=(*notes, (NO_LOADER.slug, NO_LOADER.reason)),
         disk=disk_signals(run),
     )

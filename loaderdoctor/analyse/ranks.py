@@ -44,7 +44,7 @@ class Rank:
 def ranks_of(run: Run) -> tuple[tuple[Rank, ...], tuple[Note, ...]]:
     """The ranks of the job in order, none where no process took a batch; and notes about processes left out."""
     trained = [process for process in run.processes if process.header["role"] == ROLE_MAIN and _batches(process)]
-    numbered = [process for process in trained if process.header["rank"] >= 0]
+    numbered = [process for process in trained if rank_of(process) >= 0]
     mains = _one_a_rank(numbered) if numbered else _side_by_side(trained)
     notes: list[Note] = []
     if len(mains) < len(trained):
@@ -53,6 +53,12 @@ def ranks_of(run: Run) -> tuple[tuple[Rank, ...], tuple[Note, ...]]:
             ("several-processes", f"{left_out} more processes iterated loaders; only the main ones are analysed.")
         )
     return tuple(Rank(number, main, _workers(main, run)) for number, main in enumerate(mains)), tuple(notes)
+
+
+def rank_of(process: ProcessRecords) -> int:
+    """The rank that the environment gave the process, or torch.distributed; -1 where neither did."""
+    told = table(process, "rank")["rank"]
+    return process.header["rank"] if len(told) == 0 else int(told.iloc[-1])
 
 
 def _batches(process: ProcessRecords) -> int:
@@ -64,7 +70,7 @@ def _one_a_rank(processes: Iterable[ProcessRecords]) -> list[ProcessRecords]:
     """For each rank the process that took most batches: an elastic launcher starts a rank again when it fails."""
     best: dict[int, ProcessRecords] = {}
     for process in processes:
-        rank = process.header["rank"]
+        rank = rank_of(process)
         if rank not in best or _batches(process) > _batches(best[rank]):
             best[rank] = process
     return [best[rank] for rank in sorted(best)]

@@ -310,6 +310,7 @@ class Signals:
     lost_records: int
     notes: tuple[tuple[str, str], ...]  # (slug, text)
     disk: DiskSignals | None = None
+    lost_share: float = 0.0  # of the records that there were to write
 
     @property
     def main(self) -> LoaderSignals | None:

@@ -11,6 +11,7 @@ import pandas as pd
 from loaderdoctor.analyse.ends import NEVER, ends_of
 from loaderdoctor.analyse.frames import calls_of, loops_of, table
 from loaderdoctor.analyse.nesting import own_times
+from loaderdoctor.analyse.waits import with_endings, with_handing_over
 from loaderdoctor.probe.layout import NEXT_BATCH
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def timeline_of(main: ProcessRecords) -> Timeline:
     mine = calls[calls["thread"] == thread]
     ends = ends_of(mine, loops[loops["thread"] == thread], main)
     steps = _steps(mine.assign(step_end_ns=ends), loops)
+    steps = with_endings(with_handing_over(steps, main), mine, loops, main)
     steps["optimized"] = _within(optimizer["end_ns"].to_numpy(), steps)
     steps["own_ns"] = own_times(steps["begin_ns"].to_numpy(), steps["end_ns"].to_numpy())
     warm_up = warm_up_of(len(steps))

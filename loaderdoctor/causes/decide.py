@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 STARVING, HEALTHY, UNKNOWN, NOT_ENOUGH_DATA = "starving", "healthy", "unknown", "not-enough-data"
 
 FEWEST_STEPS = Threshold(20, "steps", "Fewer give no interval that a block of slow steps could not overturn.")
+MOST_LOST = Threshold(
+    0.05, "share", "What is lost is a stretch of the run, which may wait more, or less, than the rest."
+)
 TOO_WIDE = (
     2.0  # an interval that goes on past twice, or half, of the threshold on its other side says nothing of either
 )
@@ -71,6 +74,10 @@ def status_of(signals: Signals) -> tuple[str, str]:
         return NOT_ENOUGH_DATA, f"Only {steps} steps were recorded after warm-up; a verdict needs {least}."
     if isinstance(share, Missing):
         return UNKNOWN, share.reason
+    if signals.lost_share >= MOST_LOST.value:
+        return UNKNOWN, (
+            f"{signals.lost_share:.0%} of the records of this run could not be written: what is left may be of one part of it."
+        )
     starving = share.value >= STARVES.value
     if share.low < STARVES.value / TOO_WIDE if starving else share.high > STARVES.value * TOO_WIDE:
         return UNKNOWN, (

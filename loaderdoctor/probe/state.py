@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from _thread import _local
 from itertools import count
 from time import perf_counter_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import profiled, stacks
 from .clock import HostClock
 from .faults import pass_on
-from .layout import KIND_OF, ROLE_MAIN
+from .layout import KIND_OF, ROLE_MAIN, UNKNOWN
 from .loaders import Loaders
 from .stop import StopRule
 from .trace_window import TraceWindow
@@ -20,7 +21,7 @@ from .writer import Writer
 if TYPE_CHECKING:
     from .watch import Task, Watch
 
-_PROCESS = KIND_OF["process"]
+_PROCESS, _RANK = KIND_OF["process"], KIND_OF["rank"]
 
 
 class Thread(_local):
@@ -51,13 +52,14 @@ class Probe:
         self.clock: HostClock = HostClock()
         self.thread = Thread()
         self.loaders = Loaders()
-        self.stop = StopRule(steps, seconds)
+        self.stop = StopRule(steps, seconds, self.writer.control)
         self.trace = None if trace_window is None else TraceWindow(self.writer, trace_window)
         self.iterator_numbers = count(1)
         self.queues: dict[int, int] = {}  # id of a result queue -> iterator, for the pin thread
         self.installed_ns = perf_counter_ns()
         self.installed_pid = os.getpid()
         self._begun_pid: int | None = None
+        self._has_told_rank = False
 
     @property
     def is_worker(self) -> bool:
@@ -79,6 +81,19 @@ class Probe:
                 except Exception as error:
                     pass_on(error)
                     self.note("steps-unmeasured", "Optimizer steps or the device could not be watched in this process.")
+
+    def tell_rank(self) -> None:
+        """Which rank this is, where torch.distributed knows by now and the environment does not; once."""
+        distributed: Any = sys.modules.get("torch.distributed")
+        if self._has_told_rank or self.is_worker or distributed is None or "RANK" in os.environ:
+            return
+        try:
+            if distributed.is_available() and distributed.is_initialized():
+                self._has_told_rank = True
+                rank, size = distributed.get_rank(), distributed.get_world_size()
+                self.writer.put(_RANK, rank, size, UNKNOWN, perf_counter_ns())
+        except Exception as error:
+            pass_on(error)
 
     def note(self, slug: str, sentence: str) -> None:
         """As `Writer.note`."""

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from .control import STOP
+
+if TYPE_CHECKING:
+    from .control import Control
 
 WHY_STEPS, WHY_SECONDS = 1, 2  # end.why
 LEAST_WARM_UP = 3  # steps; the first ones allocate and compile
 NS = 1_000_000_000
+MARGIN = (
+    3  # optimizer steps: one that each rank may be ahead of another, one in which the word spreads, and one to spare
+)
 
 
 class StopRule:
@@ -16,17 +24,27 @@ class StopRule:
     A training step is a batch of a loader whose batches are followed by optimizer steps.  Until the first optimizer
     step every batch counts, except where an optimizer exists: then what runs is an evaluation before the training.
     Seconds count from the first batch.
+
+    Ranks of a job end after the same optimizer step, which the first one that has enough says on the page of the run: what
+    they exchange in each step keeps them closer together than MARGIN steps.
     """
 
-    def __init__(self, steps: int | None, seconds: float | None) -> None:
+    def __init__(self, steps: int | None, seconds: float | None, control: Control | None = None) -> None:
         # The analysis drops the first tenth as warm-up, so that the steps asked for must be the other nine.
         self.steps = None if steps is None else steps + max(LEAST_WARM_UP, -(-steps // 9))
         self.seconds = seconds
         self.overdue: int | None = None  # why the script is to end, where batches are taken outside the main thread
+        self._control = control
         self._batches: dict[int, int] = {}  # loader -> batches
         self._training: set[int] = set()  # loaders
         self._last_loader: int | None = None
         self._first_ns: int | None = None
+        self._optimized = 0  # optimizer steps
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether there is anything to wait for."""
+        return self.steps is not None or self.seconds is not None
 
     def delivered(self, loader: int, now_ns: int) -> None:
         """A loader gave a batch to the script."""
@@ -37,11 +55,25 @@ class StopRule:
 
     def stepped(self) -> None:
         """An optimizer made a step."""
+        self._optimized += 1
         if self._last_loader is not None:
             self._training.add(self._last_loader)
 
-    def due(self, now_ns: int) -> int | None:
-        """Why the script is to end now, as in `end.why`; None where it goes on."""
+    def due(self, now_ns: int, loader: int | None = None) -> int | None:
+        """Why the script is to end at a next() of this loader, as in `end.why`; None where it goes on."""
+        why = self._had_enough(now_ns)
+        control = self._control
+        if control is None or _ranks() <= 1:
+            return why
+        if why is not None and control.word(STOP) == 0:
+            control.set_word(STOP + 1, why)
+            control.set_word(STOP, self._made() + MARGIN)
+        last = control.word(STOP)
+        if not last or self._made() < last or (self._training and loader not in self._training):
+            return None
+        return why or control.word(STOP + 1)
+
+    def _had_enough(self, now_ns: int) -> int | None:
         if self.seconds is not None and self._first_ns is not None and now_ns - self._first_ns >= self.seconds * NS:
             return WHY_SECONDS
         if self.steps is None:
@@ -53,6 +85,18 @@ class StopRule:
         if done < self.steps or (not self._training and _an_optimizer_exists()):
             return None
         return WHY_STEPS
+
+    def _made(self) -> int:
+        """Steps that all ranks count alike."""
+        return self._optimized or sum(self._batches.values())
+
+
+def _ranks() -> int:
+    """How many processes of this job train together: torch knows, or whoever started them."""
+    distributed: Any = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return int(distributed.get_world_size())
+    return 1
 
 
 def in_main_thread() -> bool:

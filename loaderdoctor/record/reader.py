@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
+from loaderdoctor.probe import control
 from loaderdoctor.probe.layout import HEADER, KINDS, MAGIC, RECORD_BYTES, SCHEMA, TEXT, TEXT_BYTES, UNUSED
 from loaderdoctor.record.meta import read_meta
 from loaderdoctor.record.run import ProcessRecords, Run, Samples
@@ -43,7 +44,14 @@ def read(run_dir: Path) -> Run:
         ),
         directory=run_dir,
         sources=MappingProxyType(_read_sources(run_dir / "sources.json")),
+        unwritten=_unwritten(run_dir),
     )
+
+
+def _unwritten(run_dir: Path) -> tuple[int, int]:
+    """What the page of the run says of processes that could have no record file."""
+    page = control.Control.open(str(run_dir))
+    return page.word(control.LOST_RECORDS), page.word(control.LOST_ERRNO)
 
 
 def read_process(path: Path) -> ProcessRecords | None:

@@ -74,3 +74,4 @@ class Run:
     sources: Mapping[str, str] = field(
         default_factory=dict
     )  # path -> text of the files that build loaders, for patches
+    unwritten: tuple[int, int] = (0, 0)  # records of processes that could have no file, and the system's error number

@@ -22,7 +22,11 @@ EPOCH = "wc" * 20
         ("[" + "w" * 50 + "c" + "wc" * 39, 0.5, "the first batch is warm-up"),
         (f"[{EPOCH}]xx[{EPOCH}]", 18 / 38, "time between two epochs counts: 36 steps after warm-up, and two units"),
         (f"[{EPOCH}|gg{EPOCH}]", (36 + 2) / (72 + 2), "building the next epoch's iterator is a wait"),
-        (f"[{EPOCH}sss|{EPOCH}]", 36 / (72 + 3), "stopping workers is time, but no wait for a batch"),
+        (
+            f"[{EPOCH}sss|{EPOCH}]",
+            (36 + 3) / (72 + 3),
+            "the last next() of an epoch, which stops the workers, is a wait",
+        ),
         (f"[{EPOCH}]{{{'wwwc' * 10}}}[{EPOCH}]", (35 + 30) / (70 + 40), "evaluation counts"),
         ("[" + "wc" * 30 + "w", 0.5, "a request without an answer is no step"),
     ],

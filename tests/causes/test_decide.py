@@ -10,7 +10,7 @@ from builders import exact, machine, signals, steps
 
 from loaderdoctor.causes import CAUSES, diagnose
 from loaderdoctor.causes.base import Cause, Change, Evidence, Gain, Interval, Signal, Threshold, Treatment
-from loaderdoctor.causes.decide import CROWDED, diagnose_with
+from loaderdoctor.causes.decide import CROWDED, MOST_LOST, diagnose_with
 from loaderdoctor.causes.gates import at_least
 from loaderdoctor.values import Measured, Missing
 
@@ -232,3 +232,10 @@ def test_each_slow_copy_has_one_cause(device, named):
     run = on_a_gpu(replace(fed(), settings=replace(fed().settings, pin_memory=True)), **device)
     found = [finding.cause for finding in diagnose(run).findings if finding.status == "found"]
     assert found == ([named] if named else [])
+
+
+@pytest.mark.parametrize(("share", "status"), [(MOST_LOST.value, "unknown"), (MOST_LOST.value * 0.9, "starving")])
+def test_a_run_of_which_much_was_lost_has_no_verdict(share, status):
+    verdict = diagnose_with((), replace(run_with(50), lost_share=share))
+    assert verdict.status == status
+    assert ("could not be written" in verdict.reason) == (status == "unknown")

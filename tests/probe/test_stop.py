@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 from probing import main_of, run
 
-from loaderdoctor.probe._importlib_bootstrap import iteration
+from loaderdoctor.probe import stop
+from loaderdoctor.probe._importlib_bootstrap import stopping
 from loaderdoctor.probe.stop import NS, WHY_SECONDS, WHY_STEPS, StopRule
 
 TRAIN, EVAL = 1, 2
@@ -76,11 +77,19 @@ finally:
 
 
 def test_a_rule_that_fails_ends_nothing():
-    def changed(_now_ns):
+    def changed(_now_ns, _loader):
         raise RuntimeError("Set changed size during iteration")
 
-    rule = SimpleNamespace(due=changed)
-    assert iteration._due(SimpleNamespace(is_worker=False, stop=rule), 0) is None
+    writer = SimpleNamespace(control=SimpleNamespace(ended=False))
+    probe = SimpleNamespace(is_worker=False, stop=SimpleNamespace(due=changed, is_asked_for=True), writer=writer)
+    assert stopping.ends_here(SimpleNamespace(probe=probe, loader=TRAIN), 0) is None
+
+
+def test_a_job_that_outlives_its_run_is_not_ended():
+    writer = SimpleNamespace(control=SimpleNamespace(ended=True))
+    rule = SimpleNamespace(due=lambda *_: WHY_STEPS, is_asked_for=True)
+    probe = SimpleNamespace(is_worker=False, stop=rule, writer=writer)
+    assert stopping.ends_here(SimpleNamespace(probe=probe, loader=TRAIN), 0) is None
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
@@ -143,3 +152,39 @@ def test_a_script_that_takes_batches_in_a_thread_is_ended_where_that_leaves_no_t
     main = main_of(tmp_path)
     assert [row["why"] for row in main.of("end")] == [why]
     assert [row["slug_text"] for row in main.of("note") if row["slug_text"].startswith("stop")] == notes
+
+
+class Page:
+    """The page of a run, without a file."""
+
+    def __init__(self):
+        self.words = [0] * 16
+
+    def word(self, index):
+        return self.words[index]
+
+    def set_word(self, index, value):
+        self.words[index] = value
+
+
+def test_ranks_end_after_the_same_optimizer_step(monkeypatch):
+    """One rank began later, so that its seconds are up later; they are never more than a step apart."""
+    monkeypatch.setattr(stop, "_ranks", lambda: 2)
+    page = Page()
+    rules = [StopRule(None, 1.0, page) for _ in range(2)]
+    ended = {}
+    for step in range(200):
+        for rank in ((0, 1), (1, 0))[step % 2]:
+            rule = rules[rank]
+            now_ns = step * NS // 50 + rank * NS // 4
+            if rank in ended:
+                continue
+            if rule.due(now_ns, TRAIN) is not None:
+                ended[rank] = step
+                continue
+            rule.delivered(TRAIN, now_ns)
+            rule.stepped()
+            if step % 10 == 9 and rank == 0:  # an evaluation that only one rank runs ends nothing
+                assert rule.due(now_ns, EVAL) is None
+    assert ended[0] == ended[1]
+    assert 50 <= ended[0] <= 50 + stop.MARGIN + 1

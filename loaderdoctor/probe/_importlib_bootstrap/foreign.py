@@ -13,7 +13,7 @@ from ..foreign_loaders import CLASSES
 from ..layout import BUILT, KIND_OF, UNKNOWN
 from ..site import site_of
 from ..watch import ATTRIBUTE, Watch
-from .iteration import Request, built, replace, timed_next
+from .iteration import Request, begun, built, replace, timed_next
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -61,14 +61,14 @@ def _begin(probe: state.Probe, iterator: Any) -> Watch:
     return watch
 
 
-def _requested(watch: Watch, _iterator: Any) -> Request | None:
+def _requested(watch: Watch, _iterator: Any, begin_ns: int) -> Request | None:
+    probe = watch.probe
+    depth = None
     try:
-        probe = watch.probe
-        watches = probe.thread.watches
-        depth, cpu_ns = len(watches), thread_time_ns()
+        depth = begun(probe, watch)
         probe.clock.requested(watch.iterator)
-        watches.append(watch)
-        return Request(perf_counter_ns(), cpu_ns, 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth)
+        return Request(begin_ns, thread_time_ns(), 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth)
     except Exception as error:
-        pass_on(error, asked_script=True)
+        del probe.thread.watches[depth or 0 :]
+        pass_on(error)
         return None

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import state
 from ..faults import pass_on
 from ..layout import BUILT, KIND_OF, NEXT_BATCH, NEXT_END, NEXT_ERROR, RESET, UNKNOWN
-from ..stop import in_main_thread
 from ..watch import ATTRIBUTE, Watch
 from .arrivals import hook_arrivals, start_method_of, time_receiving
+from .handing_over import is_due, listen
+from .stopping import ends_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,6 +137,7 @@ def built(watch: Watch, how: int, begin_ns: int) -> None:
     """Record that an iterator is ready to be asked."""
     watch.building = False
     watch.makers.clear()
+    watch.probe.tell_rank()
     end_ns = perf_counter_ns()
     watch.probe.writer.put(
         *(_ITERATOR, watch.iterator, watch.loader, how, begin_ns, end_ns),
@@ -235,19 +237,27 @@ def _next(original: Any) -> Any:
 
 
 def timed_next(
-    original: Any, watch_of: Callable[[Any], Watch | None], requested: Callable[[Watch, Any], Request | None]
+    original: Any, watch_of: Callable[[Any], Watch | None], requested: Callable[[Watch, Any, int], Request | None]
 ) -> Any:
-    """A __next__ around `original`; where there is no watch, or no request could be noted, the original alone."""
+    """A __next__ around `original`; where there is no watch, or no request could be noted, the original alone.
+
+    The clock is read first and last: what we do in between is inside next(), and a look at the thread's CPU time can cost it
+    its place on the core.
+    """
 
     def __next__(self: Any) -> Any:  # noqa: N807 - it takes the place of one
+        begin_ns = perf_counter_ns()
         watch = watch_of(self)
         if watch is None or watch.building:
             return original(self)
-        request = requested(watch, self)
+        request = requested(watch, self, begin_ns)
         if request is None:
             return original(self)
-        if request.depth == 0:
-            _stop_if_due(watch, self, request)
+        why = None if request.depth else ends_here(watch, begin_ns)
+        if why is not None:
+            _answered(watch, self, request, NEXT_END)
+            watch.probe.end(why)
+            raise SystemExit(0)
         try:
             batch = original(self)
         except StopIteration:
@@ -259,25 +269,49 @@ def timed_next(
         _answered(watch, self, request, NEXT_BATCH)
         return batch
 
+    _OURS.add(__next__.__code__)
     return __next__
 
 
-def _requested(watch: Watch, iterator: Any) -> Request | None:
+_OURS: set[Any] = set()  # the code of every __next__ of ours
+
+
+def begun(probe: Probe, watch: Watch) -> int:
+    """This thread is inside one more next(); how many it was inside of before.
+
+    An exception of a signal's handler can strike where one ends, and leave it behind: then no frame of it is there.
+    """
+    watches = probe.thread.watches
+    if watches and not _is_inside(sys._getframe(3)):
+        watches.clear()
+    depth = len(watches)
+    watches.append(watch)
+    return depth
+
+
+def _is_inside(frame: Any) -> bool:
+    while frame is not None:
+        if frame.f_code in _OURS:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
+    depth = None
+    probe = watch.probe
     try:
-        probe = watch.probe
-        watches = probe.thread.watches
+        depth = begun(probe, watch)
         received = ready = stash = outstanding = UNKNOWN
         if iterator._num_workers:
             received, outstanding = iterator._rcvd_idx, iterator._tasks_outstanding
             stash = len(iterator._task_info) - outstanding
             ready = _ready(iterator)
-        depth = len(watches)
-        cpu_ns = thread_time_ns()
         if not probe.is_worker:
             probe.clock.requested(watch.iterator)
-        watches.append(watch)
-        return Request(perf_counter_ns(), cpu_ns, watch.sampler_ns, received, ready, stash, outstanding, depth)
+        return Request(begin_ns, thread_time_ns(), watch.sampler_ns, received, ready, stash, outstanding, depth)
     except Exception as error:
+        del probe.thread.watches[depth or 0 :]
         pass_on(error)
         return None
 
@@ -290,7 +324,6 @@ def _ready(iterator: Any) -> int:
 
 
 def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> None:
-    end_ns = perf_counter_ns()
     try:
         probe, ordinal = watch.probe, watch.ordinal
         cpu_ns = thread_time_ns() - request.cpu_ns
@@ -299,18 +332,21 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
             probe.clock.got(watch.iterator, ordinal, status)
         watch.ordinal = ordinal + 1
         batch, worker = _which(watch, iterator, request) if status == NEXT_BATCH else (UNKNOWN, UNKNOWN)
-        probe.writer.put(
-            *(_NEXT, watch.iterator, ordinal, request.begin_ns, end_ns, status, batch, worker, request.ready),
-            *(request.stash, request.outstanding, get_native_id(), request.depth, _grad_enabled()),
-            *(watch.sampler_ns - request.sampler_ns, cpu_ns),
-        )
-        if request.depth == 0 and status == NEXT_BATCH:
-            probe.stop.delivered(watch.loader, end_ns)
+        is_training = request.depth == 0 and status == NEXT_BATCH and not probe.is_worker
+        if is_training:
+            probe.stop.delivered(watch.loader, request.begin_ns)
             if probe.trace is not None:
-                probe.trace.waited(request.begin_ns, end_ns)
+                probe.trace.waited(request.begin_ns, perf_counter_ns())
+        after = (
+            *(status, batch, worker, request.ready, request.stash, request.outstanding),
+            *(get_native_id(), request.depth, _grad_enabled(), watch.sampler_ns - request.sampler_ns, cpu_ns),
+        )
+        put = probe.writer.put
+        put(_NEXT, watch.iterator, ordinal, request.begin_ns, perf_counter_ns(), *after)
+        if is_training and is_due(ordinal):
+            listen(probe.writer, watch, ordinal, sys._getframe(2))
     except Exception as error:
         pass_on(error)
-        return
 
 
 def _which(watch: Watch, iterator: Any, request: Request) -> tuple[int, int]:
@@ -339,30 +375,6 @@ def _next_index(original: Any) -> Any:
             watch.sampler_ns += perf_counter_ns() - begin_ns
 
     return _next_index
-
-
-def _stop_if_due(watch: Watch, iterator: Any, request: Request) -> None:
-    """End the script where --steps or --seconds says so: at a next() of its main thread, as sys.exit(0) would."""
-    probe = watch.probe
-    why = _due(probe, request.begin_ns)
-    if why is None:
-        return
-    if not in_main_thread():
-        probe.stop.overdue = why  # the thread that trains ends it, at its next optimizer step
-        return
-    if probe.trace is not None and probe.trace.goes_on():
-        return
-    _answered(watch, iterator, request, NEXT_END)
-    probe.end(why)
-    raise SystemExit(0)
-
-
-def _due(probe: Probe, now_ns: int) -> int | None:
-    try:
-        return None if probe.is_worker else probe.stop.due(now_ns)
-    except Exception as error:  # other threads iterate too, and change what is being counted
-        pass_on(error)
-        return None
 
 
 def _guarded(function: Callable[..., None], *args: Any) -> None:

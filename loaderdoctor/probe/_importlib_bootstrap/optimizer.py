@@ -47,7 +47,7 @@ def _record(optimizer: Any) -> None:
         probe.stop.stepped()
         probe.clock.stepped()
         why = probe.stop.overdue
-        ends = why is not None and in_main_thread() and _may_end(probe, why)
+        ends = why is not None and in_main_thread() and not probe.writer.control.ended and _may_end(probe, why)
     except Exception as error:
         pass_on(error)
         return

@@ -1,0 +1,107 @@
+"""When the loop has a batch that next() returned: the loop variable is bound anew, and the batch before is given back.
+
+Giving back a large batch takes milliseconds, after next() has returned.  Whoever stands at the top of the loop's body sees it,
+and nobody else: so now and then the first line that the loop comes to is listened for, once, and nothing is kept alive.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from ..layout import KIND_OF
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+
+    from ..watch import Watch
+    from ..writer import Writer
+
+EVERY = 16  # steps; from the second on, since the first has no batch before it
+_HANDED_OVER = KIND_OF["handed_over"]
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_MOST_FRAMES = 12  # from the loader to the loop, libraries' loaders around it in between
+_MOST_CALLS = 100  # before the loop goes on: what libraries do with a batch; then it is not listened for any longer
+_TOOLS = (3, 4)  # of sys.monitoring, for which nobody is expected
+
+
+def is_due(ordinal: int) -> bool:
+    """Whether this step is one to listen in."""
+    return ordinal % EVERY == 1
+
+
+def listen(writer: Writer, watch: Watch, ordinal: int, frame: FrameType | None) -> None:
+    """Listen for the first line after this next(); `frame` is its caller's.  Nothing where the script traces or profiles."""
+    if sys.gettrace() is not None or sys.getprofile() is not None:
+        return
+    loop = _loop_of(frame)
+    if loop is None:
+        return
+    monitoring: Any = getattr(sys, "monitoring", None)
+    if monitoring is None:
+        _Traced(writer, watch.iterator, ordinal, loop)
+    else:
+        _Monitored(monitoring, writer, watch.iterator, ordinal, loop.f_code)
+
+
+def _loop_of(frame: FrameType | None) -> FrameType | None:
+    """The script's own frame that waits for the batch; where all are libraries', the nearest one."""
+    nearest, steps = frame, 0
+    while frame is not None and steps < _MOST_FRAMES:
+        if not any(part in frame.f_code.co_filename for part in _INSTALLED):
+            return frame
+        frame, steps = frame.f_back, steps + 1
+    return nearest
+
+
+class _Traced:
+    """By a trace function of the loop's frame, until 3.11."""
+
+    def __init__(self, writer: Writer, iterator: int, ordinal: int, loop: FrameType) -> None:
+        self._put = writer.put
+        self._step = iterator, ordinal
+        self._calls = 0
+        if loop.f_trace is not None:
+            return
+        loop.f_trace = self._on_line
+        self._begun_ns = perf_counter_ns()
+        sys.settrace(self._on_call)
+
+    def _on_call(self, _frame: FrameType, _event: str, _arg: Any) -> None:
+        self._calls += 1
+        if self._calls > _MOST_CALLS:
+            sys.settrace(None)
+
+    def _on_line(self, frame: FrameType, event: str, _arg: Any) -> None:
+        now_ns = perf_counter_ns()
+        sys.settrace(None)
+        frame.f_trace = None
+        if event == "line":
+            self._put(_HANDED_OVER, *self._step, self._begun_ns, now_ns)
+
+
+class _Monitored:
+    """By an event of the loop's code, from 3.12 on."""
+
+    def __init__(self, monitoring: Any, writer: Writer, iterator: int, ordinal: int, code: CodeType) -> None:
+        tool = next((tool for tool in _TOOLS if monitoring.get_tool(tool) is None), None)
+        if tool is None:
+            return
+        self._put = writer.put
+        self._step = iterator, ordinal
+        self._tool, self._monitoring, self._code = tool, monitoring, code
+        line = monitoring.events.LINE
+        monitoring.use_tool_id(tool, "loaderdoctor")
+        monitoring.register_callback(tool, line, self._on_line)
+        self._begun_ns = perf_counter_ns()
+        monitoring.set_local_events(tool, code, line)
+
+    def _on_line(self, _code: CodeType, _line: int) -> None:
+        now_ns = perf_counter_ns()
+        monitoring, tool = self._monitoring, self._tool
+        monitoring.set_local_events(tool, self._code, 0)
+        monitoring.register_callback(tool, monitoring.events.LINE, None)
+        monitoring.free_tool_id(tool)
+        self._put(_HANDED_OVER, *self._step, self._begun_ns, now_ns)
