@@ -68,7 +68,9 @@ def _segments(timeline: Timeline, roles: Mapping[int, str]) -> list[Segment]:
     for call, is_first in zip(mine.itertuples(), firsts, strict=True):
         role = roles.get(call.loader, EVAL)
         ended = call.status != NEXT_BATCH
-        label = gaps[call.loop] if is_first else EPOCH_GAP if ended and role == TRAIN else role
+        # A loop that another thread began has no gap: it was not this thread that waited for its iterator.
+        gap = gaps.get(call.loop, EPOCH_GAP if role == TRAIN else EVAL)
+        label = gap if is_first else EPOCH_GAP if ended and role == TRAIN else role
         segments.append(Segment(call.begin_ns, call.end_ns, label, 0 if ended else call.end_ns - call.begin_ns))
     steps = timeline.steps
     segments += [

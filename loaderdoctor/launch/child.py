@@ -44,10 +44,12 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._too_early: list[int] = []
 
-    def start(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+    def start(
+        self, argv: Sequence[str], env: Mapping[str, str], before_exec: Callable[[], object] | None = None
+    ) -> None:
         """Start the command.  LoaderDoctorError `command-not-started` where it cannot be."""
         try:
-            self._process = subprocess.Popen(list(argv), env=dict(env))
+            self._process = subprocess.Popen(list(argv), env=dict(env), preexec_fn=before_exec)  # noqa: PLW1509 - it resets a signal, in a process without threads
         except OSError as error:
             sentence = f"{argv[0]} cannot be started: {error.strerror}."
             raise LoaderDoctorError("command-not-started", sentence) from None
@@ -92,9 +94,11 @@ class Child:
         else:
             self._process.send_signal(number)
 
-    def note_interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """Handle a signal that the child gets too."""
+    def interrupt(self, number: int, _frame: FrameType | None) -> None:
+        """Handle a signal that the child gets too, unless nobody at a terminal can have sent it to both."""
         self.was_interrupted = True
+        if not _is_in_the_foreground():
+            self.forward(number, _frame)
 
 
 @contextmanager
@@ -108,14 +112,37 @@ def started(argv: Sequence[str], env: Mapping[str, str]) -> Iterator[Child]:
     for name in (*FORWARDED, *FROM_THE_TERMINAL):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) not in {signal.SIG_IGN, None}:
-            handler = child.note_interrupt if name in FROM_THE_TERMINAL else child.forward
+            handler = child.interrupt if name in FROM_THE_TERMINAL else child.forward
             before[number] = signal.signal(number, handler)
     try:
-        child.start(argv, env)
+        child.start(argv, env, _children_seen(before))
         yield child
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _is_in_the_foreground() -> bool:
+    """Whether this process is of the group that the keys of a terminal send signals to."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+def _children_seen(before: dict[int, Any]) -> Callable[[], object] | None:
+    """Let this process see how its child ends where it began with SIGCHLD ignored; what the child does to begin so too."""
+    number = getattr(signal, "SIGCHLD", None)
+    if number is None or signal.getsignal(number) != signal.SIG_IGN:
+        return None
+    before[number] = signal.signal(number, signal.SIG_DFL)
+    return lambda: signal.signal(number, signal.SIG_IGN)
 
 
 def shell_status(returncode: int) -> int:

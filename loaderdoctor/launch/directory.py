@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 RUNS = "loaderdoctor-runs"
+PRIVATE = 0o700  # command lines and sources are nobody else's to read
 MOST_OF_ONE_SECOND = 1000  # runs of one script started in the same second
 
 
@@ -69,7 +70,7 @@ def _fresh(parent: Path, stem: str) -> Path:
     for number in range(MOST_OF_ONE_SECOND):
         path = parent / (stem if number == 0 else f"{stem}-{number + 1}")
         try:
-            path.mkdir()
+            path.mkdir(mode=PRIVATE)
         except FileExistsError:
             continue
         _fill(path)
@@ -78,6 +79,7 @@ def _fresh(parent: Path, stem: str) -> Path:
 
 
 def _fill(path: Path) -> None:
+    path.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
     for part in ("records", "samples"):
-        (path / part).mkdir(parents=True, exist_ok=True)
+        (path / part).mkdir(mode=PRIVATE, exist_ok=True)
     control.create(str(path))

@@ -67,7 +67,9 @@ def gather_sources(run_dir: Path, processes: Iterable[ProcessRecords]) -> None:
                     sources[file] = Path(file).read_bytes().decode("utf-8")
             except (OSError, UnicodeDecodeError):
                 continue
-    (run_dir / "sources.json").write_text(json.dumps(sources), encoding="utf-8")
+    kept = run_dir / "sources.json"
+    kept.touch(mode=0o600)
+    kept.write_text(json.dumps(sources), encoding="utf-8")
 
 
 def main_processes(run_dir: Path) -> list[ProcessRecords]:

@@ -15,6 +15,7 @@ from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.launch.child import SHELL_SIGNAL, environment
 from loaderdoctor.launch.ending import main_processes, silence
 from loaderdoctor.launch.run import Options, begin, end, machine
+from loaderdoctor.probe import control
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,6 +62,9 @@ class Recording:
             raise
         finally:
             probe.uninstall()
+            control.Control.open(str(self.run_dir)).set_word(
+                control.ENDED, 1
+            )  # workers that stay record nothing any more
             self._end(how, facts, notes)
 
     def _end(self, how: tuple[str, int], facts: Mapping[str, Any], notes: Sequence[Mapping[str, str]]) -> None:

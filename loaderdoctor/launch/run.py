@@ -16,6 +16,8 @@ from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.launch import directory
 from loaderdoctor.launch.child import VARIABLES, environment, shell_status, started
 from loaderdoctor.launch.ending import ended_by, first_batch_ns, gather_sources, main_processes, silence
+from loaderdoctor.privacy import masked
+from loaderdoctor.probe.control import ENDED, Control
 from loaderdoctor.record import RunMeta, write_meta
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def launch(command: Command, options: Options) -> Launched:
     except LoaderDoctorError:
         directory.unmake(run_dir)
         raise
+    Control.open(str(run_dir)).set_word(ENDED, 1)  # what goes on below the command is none of the run's from here on
     processes = main_processes(run_dir)
     notes += silence(processes)
     why = "seconds" if enforced else ended_by(processes, returncode, interrupted=interrupted)
@@ -88,8 +91,8 @@ def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMe
     meta = RunMeta(
         id=uuid4().hex[:8],
         tool_version=__version__,
-        command=tuple(argv),
-        working_directory=str(Path.cwd()),
+        command=tuple(masked(word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in argv)),
+        working_directory=_working_directory(),
         started_utc=now.isoformat(timespec="seconds"),
         started_ns=time.perf_counter_ns(),
         options={"steps": options.steps, "seconds": options.seconds},
@@ -97,6 +100,14 @@ def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMe
     )
     write_meta(run_dir, meta)
     return run_dir, meta
+
+
+def _working_directory() -> str:
+    """Where the command starts; empty where that folder is deleted, in which a script can start all the same."""
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        return ""
 
 
 def end(run_dir: Path, meta: RunMeta, processes: Sequence[ProcessRecords]) -> None:

@@ -46,7 +46,18 @@ def _torch_folder() -> str:
 
 
 def _is_constructor(frame: FrameType, built: Any) -> bool:
+    """Whether the frame runs an `__init__` of the object's classes.
+
+    Told by its code: a look at the frame's locals would keep them all alive for as long as the frame is, deleted ones too.
+    """
     code = frame.f_code
-    if code.co_name != "__init__" or not code.co_varnames:
-        return False
-    return frame.f_locals.get(code.co_varnames[0]) is built
+    return code.co_name == "__init__" and any(
+        _code_of(vars(kind).get("__init__")) is code for kind in type(built).__mro__
+    )
+
+
+def _code_of(function: Any) -> CodeType | None:
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code: CodeType | None = getattr(function, "__code__", None)
+    return code

@@ -19,6 +19,7 @@ SCHEMA = "loaderdoctor.run/1"
 def write_meta(run_dir: Path, meta: RunMeta) -> None:
     """Write or replace run.json; never leaves half of one."""
     fresh = run_dir / f"{META_FILE}.new"
+    fresh.touch(mode=0o600)  # a command line may hold what is nobody else's to read
     fresh.write_text(json.dumps({"schema": SCHEMA} | asdict(meta), indent=1, default=str), encoding="utf-8")
     fresh.replace(run_dir / META_FILE)
 

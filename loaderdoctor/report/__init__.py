@@ -61,7 +61,7 @@ def write(  # noqa: PLR0917 - the stages in their order
             content, note = _pdf(seen, attachments, run.meta.started_utc)
             notes += note
         else:
-            content = texts[name].encode()
+            content = texts[name].encode("utf-8", "backslashreplace")
         if content is not None:
             files.append(_write_whole(path, content))
     if patch is not None:
@@ -87,6 +87,7 @@ def _write_whole(path: Path, content: bytes) -> Path:
     """Write under another name first, so that nobody ever reads half a report."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        partial.touch(mode=0o600)  # a report names files and commands that are nobody else's to read
         partial.write_bytes(content)
         partial.replace(path)
     finally:

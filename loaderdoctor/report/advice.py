@@ -7,12 +7,12 @@ import shlex
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from loaderdoctor.privacy import clean, code_path, masked
 from loaderdoctor.report import figures
 from loaderdoctor.report.charts import interval_chart
 from loaderdoctor.report.headline import first_finding
 from loaderdoctor.report.model import DiffLine, Fix, Gain
 from loaderdoctor.report.prescribe import as_arguments, patch_of, site_of
-from loaderdoctor.report.privacy import clean, code_path, masked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import FOUND, NO_DATA
+from loaderdoctor.privacy import clean, code_path
 from loaderdoctor.report import figures
 from loaderdoctor.report.advice import fix, gain_in_words
 from loaderdoctor.report.headline import cause_in_words, first_finding, loader_of
 from loaderdoctor.report.model import Column, FindingBlock, Listing, Table
 from loaderdoctor.report.page_one import MOST_RULED_OUT, evidence_text, ruled_out_entries, settings_in_words
 from loaderdoctor.report.prescribe import as_arguments
-from loaderdoctor.report.privacy import clean, code_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

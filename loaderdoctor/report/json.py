@@ -8,10 +8,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.causes.base import FOUND, Action
+from loaderdoctor.privacy import clean, code_path, masked, short_path
 from loaderdoctor.report.headline import headline
 from loaderdoctor.report.page_one import facts_of
 from loaderdoctor.report.prescribe import patch_of
-from loaderdoctor.report.privacy import clean, code_path, masked, short_path
 from loaderdoctor.report.words import Words
 from loaderdoctor.values import Interval, Measured, value_or_none
 

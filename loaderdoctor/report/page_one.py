@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.causes.base import RULED_OUT
+from loaderdoctor.privacy import clean, clean_facts
 from loaderdoctor.report import figures
 from loaderdoctor.report.advice import words_after_profile
 from loaderdoctor.report.model import Fact, Listing
-from loaderdoctor.report.privacy import clean, clean_facts
 from loaderdoctor.values import Interval, Measured
 
 if TYPE_CHECKING:

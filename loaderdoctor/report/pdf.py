@@ -6,6 +6,7 @@ import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
@@ -13,7 +14,7 @@ from loaderdoctor.report import html
 from loaderdoctor.report.templates import environment, find_templates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from loaderdoctor.report.model import ReportView
 
@@ -73,10 +74,28 @@ def _weasyprint() -> Any:
 
 def _layout(weasyprint: Any, page: str, footer: str, size: float) -> Any:
     folder = f"{find_templates()}/"
-    quoted = footer.replace("\\", r"\\").replace('"', r"\"")
-    css = environment().get_template("pdf.css.j2").render(footer=f'"{quoted}"', size=size)
-    style = weasyprint.CSS(string=css, base_url=folder)
-    return weasyprint.HTML(string=page, base_url=folder).render(stylesheets=[style])
+    fetch = _only_fonts_of(weasyprint, folder)
+    css = environment().get_template("pdf.css.j2").render(footer=_css_string(footer), size=size)
+    style = weasyprint.CSS(string=css, base_url=folder, url_fetcher=fetch)
+    return weasyprint.HTML(string=page, base_url=folder, url_fetcher=fetch).render(stylesheets=[style])
+
+
+def _css_string(text: str) -> str:
+    """The text as a string of CSS that nothing in it can end: all but letters, digits and blanks by their numbers."""
+    return '"{}"'.format("".join(c if c.isalnum() or c == " " else f"\\{ord(c):06x}" for c in text))
+
+
+def _only_fonts_of(weasyprint: Any, folder: str) -> Callable[[str], Any]:
+    """A fetcher that opens the package's fonts and refuses all else, whatever a run has in its fields."""
+    fonts = Path(folder, "fonts").resolve().as_uri()
+
+    def fetch(url: str) -> Any:
+        if not url.startswith(f"{fonts}/") or ".." in url:
+            message = f"nothing is fetched for a report: {url[:80]!r}"
+            raise ValueError(message)
+        return weasyprint.default_url_fetcher(url)
+
+    return fetch
 
 
 @contextmanager

@@ -6,10 +6,10 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loaderdoctor.privacy import clean, code_path
 from loaderdoctor.report.advice import PATCH_FILE, gain_in_words, words_after_profile
 from loaderdoctor.report.headline import first_finding, headline
 from loaderdoctor.report.prescribe import as_arguments, site_of
-from loaderdoctor.report.privacy import clean, code_path
 from loaderdoctor.report.words import Words
 
 if TYPE_CHECKING:
@@ -88,5 +88,5 @@ def _shown(path: Path) -> str:
     """As one would type it here."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
+    except (ValueError, FileNotFoundError):  # elsewhere; or the working directory is deleted
         return str(path)

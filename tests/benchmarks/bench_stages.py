@@ -1,7 +1,7 @@
 """What the stages and stacks cost: `python tests/benchmarks/bench_stages.py`.
 
-Pairs in one process, alternating, medians; CPU time of the thread.  Prints ns a wrapped call (inert, and while a batch is
-made) and the share of a worker's CPU time that the stack sampler takes (bar: 0.3 %).
+Pairs in one process, alternating, medians; CPU time of the thread.  Prints ns a call under the profiler that tells stages, in the
+one batch of many that it runs in, and the share of a worker's CPU time that the stack sampler takes (bar: 0.3 %).
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from probe_recorder import Recorder
 
-from loaderdoctor.probe import stacks
-from loaderdoctor.probe._importlib_bootstrap.timed import timed
-from loaderdoctor.probe.stage_clock import running
+from loaderdoctor.probe import profiled, stacks
 
-CALLS, PAIRS = 20_000, 15
+PAIRS = 15
 BLOCK = (
     2_000  # pieces of work a measurement: two seconds, so that starting and the last flush weigh as in a real worker
 )
@@ -41,10 +39,6 @@ def cpu_ns(function, times):
     return (time.thread_time_ns() - began) / times
 
 
-def nothing():
-    pass
-
-
 def paired(plain, changed, times):
     """Median of the differences, and of the plain ones; ns a call."""
     pairs = [(cpu_ns(plain, times), cpu_ns(changed, times)) for _ in range(PAIRS)]
@@ -64,15 +58,8 @@ def plain():
 
 
 def main():
-    wrapped = timed(nothing, lambda _: "read:nothing")
-    running.depth = 0
-    inert_ns, _ = paired(nothing, wrapped, CALLS)
-    running.depth = 1
-    active_ns, _ = paired(nothing, wrapped, CALLS)
-    running.depth = 0
     extra_ns, base_ns = paired(plain, sampled, 1)
-    print(f"wrapped call, inert        {inert_ns:7.0f} ns")
-    print(f"wrapped call, in a batch   {active_ns:7.0f} ns")
+    print(f"call in a profiled batch   {2 * profiled._cost_of_event_ns():7.0f} ns")
     print(f"stack sampler              {extra_ns / base_ns:7.2%} of CPU (bar {BAR_SHARE:.1%})")
     handler_ns = statistics.median(
         cpu_ns(lambda: stacks.sampler.on_signal(0, sys._getframe()), 2000) for _ in range(PAIRS)

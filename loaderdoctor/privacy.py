@@ -14,34 +14,62 @@ MASK = "***"
 _HOME = re.compile(
     r"(?<![\w.])(?:/home/[^/\s:'\",]+|/Users/[^/\s:'\",]+|/root|[A-Za-z]:\\Users\\[^\\\s:'\",]+)(?![\w-])"
 )
-# A word of an option's name that announces a secret: --hf-token, api_key=, DB_PASSWORD=; not --tokenizer, --max-tokens.
-_SECRET_WORD = re.compile(r".*(token|key|password|passwd|passphrase|secret|credentials?|auth)")
-_KNOWN_SECRET = re.compile(r"(hf_|sk-|gh[pousr]_|github_pat_|glpat-|xox[abp]-|AKIA)[\w-]{12,}")  # by their issuers
-_IN_ADDRESS = re.compile(r"(\w+://)[^/\s@]+@")
-_IN_QUERY = re.compile(r"([?&][^=&\s]*(?:token|key|password|secret|signature|sig)=)[^&\s]+", re.IGNORECASE)
-_ASSIGNMENT = re.compile(r"(?P<name>[-+\w./]+)=(?P<value>.*)", re.DOTALL)
+# A word of an option's name that announces a secret: --hf-token, api_key=, DB_PASSWORD=; not --tokenizer, --keyframes.
+_SECRET_WORD = re.compile(
+    r".*(tokens?|keys?|password|passwd|passphrase|secrets?|credentials?|auth|authorization|signature|bearer)"
+    r"|(pg)?pass|pwd|creds?|jwt|sas|sig"
+)
+_SHORT_OPTIONS = frozenset({"-k", "-p"})  # for keys and passwords, by custom
+# By their issuers: Hugging Face, OpenAI and Stripe, GitHub, GitLab, Slack, AWS, Google, npm; and what JSON web tokens begin with.
+_KNOWN_SECRET = re.compile(
+    r"(?:hf_|sk[-_]|gh[pousr]_|github_pat_|glpat-|xox[abp]-|AKIA|ASIA|AIza|npm_|pk_live_|rk_live_)[\w-]{12,}"
+    r"|eyJ[\w-]{6,}\.[\w-]+\.?[\w-]*|(?i:(?<=bearer )|(?<=basic ))\S+"
+)
+_IN_ADDRESS = re.compile(r"(\w+://)\S*@")
+_IN_WORD = re.compile(
+    r"""(?P<name>[A-Za-z_][\w.\[\-]*)(?P<is>["'\]]*\s*(?:=|:(?!//))\s*)(?P<value>"[^"]*"|'[^']*'|[^\s,;&}"']+)"""
+)
+_HEADER = re.compile(r"(?i)((?:authorization|[\w-]*api-key|cookie)\s*:\s*).*")
+_NUMBER = re.compile(r"[-+]?[\d.,_]+(?:[eE][-+]?\d+)?|true|false|none", re.IGNORECASE)  # --max-tokens 512 hides nothing
+_DOTTED = re.compile(r"[\w-]+(?:\.[\w-]+)+")  # hydra's and jsonargparse's names: --set hf.token abc
 _PEOPLE_AND_HOSTS = frozenset({"user", "username", "login", "host", "hostname", "node", "nodename", "fqdn"})
 
 
 def masked(command: Iterable[str]) -> list[str]:
-    """The command's words without the values of options that are named like secrets, and without known secrets."""
+    """The command's words without the values of what is named like a secret, and without known secrets."""
     words: list[str] = []
     hides_next = False
     for word in command:
-        assignment = _ASSIGNMENT.fullmatch(word)
-        if hides_next and not word.startswith("-"):
+        if hides_next and not _is_option(word) and not _NUMBER.fullmatch(word):
             words.append(MASK)
-        elif assignment and _is_secret(assignment["name"]):
-            words.append(f"{assignment['name']}={MASK}")
-        else:
-            words.append(_without_secrets(word))
-        hides_next = word.startswith("-") and assignment is None and _is_secret(word)
+            hides_next = False
+            continue
+        words.append(_without_secrets(word))
+        names_a_secret = (
+            _is_secret(word) if word.startswith("-") else bool(_DOTTED.fullmatch(word)) and _is_secret(word)
+        )
+        hides_next = "=" not in word and (names_a_secret or word in _SHORT_OPTIONS)
     return words
 
 
+def _is_option(word: str) -> bool:
+    """Whether the word begins an option of its own, and is no value that happens to begin with a dash."""
+    return word.startswith("--") or (word.startswith("-") and len(word) <= len("-x"))
+
+
 def _without_secrets(word: str) -> str:
-    word = _IN_QUERY.sub(rf"\1{MASK}", _IN_ADDRESS.sub(rf"\1{MASK}@", word))
-    return _KNOWN_SECRET.sub(MASK, word)
+    option, equals, value = word.partition("=")
+    if word.startswith("-") and equals and _is_secret(option) and not _NUMBER.fullmatch(value):
+        return f"{option}={MASK}"
+    word = _HEADER.sub(rf"\1{MASK}", _IN_ADDRESS.sub(rf"\1{MASK}@", word))
+    return _KNOWN_SECRET.sub(MASK, _IN_WORD.sub(_masked_value, word))
+
+
+def _masked_value(match: re.Match[str]) -> str:
+    if not _is_secret(match["name"]) or _NUMBER.fullmatch(match["value"]):
+        return match.group()
+    quote = match["value"][0] if match["value"][0] in "\"'" else ""
+    return f"{match['name']}{match['is']}{quote}{MASK}{quote}"
 
 
 def _is_secret(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loaderdoctor.report import privacy
+from loaderdoctor import privacy
 
 FOLDER = "/home/ada/leaves"
 
@@ -28,10 +28,41 @@ FOLDER = "/home/ada/leaves"
             "train.py --url https://host/x?a=1&X-Signature=abc&b=2",
             "train.py --url https://host/x?a=1&X-Signature=***&b=2",
         ),
+        ("--api-keys k1", "--api-keys ***"),
+        ("--tokens=k1,k2", "--tokens=***"),
+        ("--tokens 4096 --max-tokens=512 --key-frames 3", "--tokens 4096 --max-tokens=512 --key-frames 3"),
+        ("--pwd hunter2 --db-pass=x", "--pwd *** --db-pass=***"),
+        ("--hf-token -abc", "--hf-token ***"),
+        ("env PGPASS=abc docker -e TOKEN=abc", "env PGPASS=*** docker -e TOKEN=***"),
+        ("model[token]=abc --token:abc", "model[token]=*** --token:***"),
+        ("--set hf.token abc", "--set hf.token ***"),
+        ("-k secret --jwt a.b.c", "-k *** --jwt ***"),
+        ("--dsn=postgresql://u:p/w@db/x", "--dsn=postgresql://***@db/x"),
+        ("ASIAIOSFODNN7EXAMPLE AIzaSyA-1234567890abcdefghijklmnopqrstu", "*** ***"),
+        (
+            "--url https://x/y?X-Amz-Signature=aa&access_token=cc&b=2",
+            "--url https://x/y?X-Amz-Signature=***&access_token=***&b=2",
+        ),
+        ("--compass north --bypass x --lr=0.1", "--compass north --bypass x --lr=0.1"),
     ],
 )
 def test_secrets_of_the_command_line(given, kept):
     assert privacy.masked(given.split(" ")) == kept.split(" ")
+
+
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [
+        ("cd . && MY_API_TOKEN=abc python train.py", "cd . && MY_API_TOKEN=*** python train.py"),
+        ("Authorization: Bearer eyJhbGciOi.abc.def", "Authorization: ***"),
+        ('{"api_key": "abcdef", "lr": 0.1}', '{"api_key": "***", "lr": 0.1}'),
+        ("{'token': 'abc'}", "{'token': '***'}"),
+        ("see https://host/page: it is fine", "see https://host/page: it is fine"),
+        ("eyJhbGciOiJI.eyJzdWIi.c2ln", "***"),
+    ],
+)
+def test_secrets_inside_a_word(word, kept):
+    assert privacy.masked([word]) == [kept]
 
 
 @pytest.mark.parametrize(
