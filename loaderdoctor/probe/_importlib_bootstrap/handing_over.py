@@ -33,17 +33,20 @@ def is_due(ordinal: int) -> bool:
 
 
 def listen(writer: Writer, watch: Watch, ordinal: int, frame: FrameType | None) -> None:
-    """Listen for the first line after this next(); `frame` is its caller's.  Nothing where the script traces or profiles."""
-    if sys.gettrace() is not None or sys.getprofile() is not None:
+    """Listen for the first line after this next(); `frame` is its caller's.
+
+    Not where the script traces or profiles, nor in Python 3.10, where being traced keeps a frame's locals alive.
+    """
+    if sys.version_info < (3, 11) or sys.gettrace() is not None or sys.getprofile() is not None:
         return
     loop = _loop_of(frame)
     if loop is None:
         return
     monitoring: Any = getattr(sys, "monitoring", None)
     if monitoring is None:
-        _Traced(writer, watch.iterator, ordinal, loop)
+        _Traced(writer, watch, ordinal, loop)
     else:
-        _Monitored(monitoring, writer, watch.iterator, ordinal, loop.f_code)
+        _Monitored(monitoring, writer, watch, ordinal, loop.f_code)
 
 
 def _loop_of(frame: FrameType | None) -> FrameType | None:
@@ -56,12 +59,26 @@ def _loop_of(frame: FrameType | None) -> FrameType | None:
     return nearest
 
 
-class _Traced:
-    """By a trace function of the loop's frame, until 3.11."""
+class _Listener:
+    """What one listener hears; `watch.ordinal` tells whether the loop has asked for another batch meanwhile."""
 
-    def __init__(self, writer: Writer, iterator: int, ordinal: int, loop: FrameType) -> None:
+    def __init__(self, writer: Writer, watch: Watch, ordinal: int) -> None:
         self._put = writer.put
-        self._step = iterator, ordinal
+        self._watch = watch
+        self._ordinal = ordinal
+        self._begun_ns = perf_counter_ns()
+
+    def heard(self, now_ns: int) -> None:
+        """The loop goes on."""
+        if self._watch.ordinal == self._ordinal + 1:
+            self._put(_HANDED_OVER, self._watch.iterator, self._ordinal, self._begun_ns, now_ns)
+
+
+class _Traced(_Listener):
+    """By a trace function of the loop's frame, in 3.11."""
+
+    def __init__(self, writer: Writer, watch: Watch, ordinal: int, loop: FrameType) -> None:
+        super().__init__(writer, watch, ordinal)
         self._calls = 0
         if loop.f_trace is not None:
             return
@@ -79,18 +96,17 @@ class _Traced:
         sys.settrace(None)
         frame.f_trace = None
         if event == "line":
-            self._put(_HANDED_OVER, *self._step, self._begun_ns, now_ns)
+            self.heard(now_ns)
 
 
-class _Monitored:
-    """By an event of the loop's code, from 3.12 on."""
+class _Monitored(_Listener):
+    """By an event of the loop's code, from 3.12 on; a loop that is all on one line gives none."""
 
-    def __init__(self, monitoring: Any, writer: Writer, iterator: int, ordinal: int, code: CodeType) -> None:
+    def __init__(self, monitoring: Any, writer: Writer, watch: Watch, ordinal: int, code: CodeType) -> None:
         tool = next((tool for tool in _TOOLS if monitoring.get_tool(tool) is None), None)
         if tool is None:
             return
-        self._put = writer.put
-        self._step = iterator, ordinal
+        super().__init__(writer, watch, ordinal)
         self._tool, self._monitoring, self._code = tool, monitoring, code
         line = monitoring.events.LINE
         monitoring.use_tool_id(tool, "loaderdoctor")
@@ -104,4 +120,4 @@ class _Monitored:
         monitoring.set_local_events(tool, self._code, 0)
         monitoring.register_callback(tool, monitoring.events.LINE, None)
         monitoring.free_tool_id(tool)
-        self._put(_HANDED_OVER, *self._step, self._begun_ns, now_ns)
+        self.heard(now_ns)
