@@ -83,8 +83,8 @@ def test_a_run_by_torchrun_records_both_ranks(tmp_path):
         ("raises_at_import", "crash", None),
         ("no_torch", "script", None),
         ("no_loader", "script", None),
-        ("os_exit", "crash", 29),  # the end of the last step waited to be written with the next batch
-        ("killed", "signal", 29),
+        ("os_exit", "crash", 30),
+        ("killed", "signal", 30),
         ("forks", "crash", None),
         ("changes_directory", "script", 30),
         ("patches_loader", "script", 30),

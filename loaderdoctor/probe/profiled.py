@@ -32,7 +32,7 @@ EVERY = 16  # batches at least between two profiled ones
 MOST_COST = 0.001  # share of the time of making batches
 CALIBRATION_CALLS = 64  # of a function that does nothing: a tenth of a millisecond, once a process
 _STACK, _STAGE, _PROFILED = KIND_OF["stack"], KIND_OF["stage"], KIND_OF["profiled"]
-_PROFILER_ID = 2  # of sys.monitoring, which cProfile uses from 3.12 on
+_TOOLS_OF_OTHERS = (0, 1, 2)  # of sys.monitoring, from 3.12 on: a debugger's, coverage's, a profiler's
 
 
 class Writer(Protocol):
@@ -77,7 +77,14 @@ class Profile:
         self.events = 0
 
     def on_event(self, frame: FrameType, event: str, arg: Any) -> None:
-        """Called by the interpreter at each call and return."""
+        """Called by the interpreter at each call and return; a fault of ours ends the profile, never the script."""
+        try:
+            self._on_event(frame, event, arg)
+        except Exception as error:
+            sys.setprofile(None)
+            pass_on(error)
+
+    def _on_event(self, frame: FrameType, event: str, arg: Any) -> None:
         self.events += 1
         if event in {"call", "c_call"}:
             stage = self.known.of_call(frame) if event == "call" else self.known.of_c_call(arg)
@@ -180,11 +187,14 @@ def forked() -> None:
 
 
 def _is_free() -> bool:
-    """Whether the script has no profiler and no tracer of its own in this thread."""
-    if sys.getprofile() is not None or sys.gettrace() is not None:
+    """Whether the script has no profiler, tracer, debugger or coverage of its own in this thread.
+
+    In Python 3.10 there is no profile at all: it would keep alive what a profiled frame has deleted.
+    """
+    if sys.version_info < (3, 11) or sys.getprofile() is not None or sys.gettrace() is not None:
         return False
     monitoring: Any = getattr(sys, "monitoring", None)
-    return monitoring is None or monitoring.get_tool(_PROFILER_ID) is None
+    return monitoring is None or all(monitoring.get_tool(tool) is None for tool in _TOOLS_OF_OTHERS)
 
 
 def _cost_of_event_ns() -> float:
@@ -201,12 +211,14 @@ def _tried_ns() -> float:
     for _ in calls:
         _nothing()
     without_ns = perf_counter_ns() - began_ns
-    sys.setprofile(profile.on_event)
     began_ns = perf_counter_ns()
-    for _ in calls:
-        _nothing()
+    try:
+        sys.setprofile(profile.on_event)
+        for _ in calls:
+            _nothing()
+    finally:
+        sys.setprofile(None)
     with_ns = perf_counter_ns() - began_ns
-    sys.setprofile(None)
     return max(0.0, (with_ns - without_ns) / (2 * CALIBRATION_CALLS))
 
 

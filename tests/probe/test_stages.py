@@ -165,3 +165,12 @@ def test_real_libraries_are_known_and_not_touched(tmp_path, monkeypatch):
     assert {"read:PIL.Image.open", "decode:PIL.ImageFile.ImageFile.load", "read:zipfile.ZipFile.read"} <= set(stages)
     assert stages["decode:PIL.ImageFile.ImageFile.load"]["self_cpu_ns"] > MS // 2
     assert before == {"open": Image.open, "read": zipfile.ZipFile.read}
+
+
+def test_a_fault_of_ours_in_a_profiled_batch_reaches_nobody(library, monkeypatch):
+    def fails(*_arguments):
+        raise RuntimeError("a stage nobody knows")
+
+    monkeypatch.setattr(Known, "of_call", fails)
+    assert batches(lambda: library.decode(1)).stages() == {}
+    assert sys.getprofile() is None
