@@ -9,8 +9,8 @@ class HostClock:
     `iterator` and `ordinal` are those of the `next` record that follows.
     """
 
-    def requested(self, iterator: int) -> None:
-        """Called just before the real next() of a loader's iterator."""
+    def requested(self, iterator: int, *, outermost: bool = False) -> None:
+        """Called just before the real next() of a loader's iterator; `outermost`: it is inside of no other next()."""
 
     def got(self, iterator: int, ordinal: int, status: int) -> None:
         """Called just after it, with the status of layout.NEXT_*."""

@@ -66,7 +66,7 @@ def _requested(watch: Watch, _iterator: Any, begin_ns: int) -> Request | None:
     depth = None
     try:
         depth = begun(probe, watch)
-        probe.clock.requested(watch.iterator)
+        probe.clock.requested(watch.iterator, outermost=depth == 0)
         return Request(begin_ns, thread_time_ns(), 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth)
     except Exception as error:
         del probe.thread.watches[depth or 0 :]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
+from ..device.hearing import hearing
 from ..standard import standard
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ class Heard:
         return self._hook(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else MethodType(self._hook, instance)
+        if instance is None or hearing.clock is None:
+            return self._original.__get__(instance, owner)
+        return MethodType(self._hook, instance)
 
     def __eq__(self, other: object) -> bool:
         return other is self or other is self._original
@@ -66,6 +69,6 @@ class Heard:
 def hear(owner: type, name: str, hook_of: Callable[[Any], Callable[..., Any]]) -> None:
     """Have the calls of a method go through `hook_of(original)`; once."""
     original = getattr(owner, name)
-    if type(original) is Heard:
+    if type(vars(owner).get(name)) is Heard:
         return
     setattr(owner, name, Heard(owner, original, hook_of(original)))

@@ -308,7 +308,7 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
             stash = len(iterator._task_info) - outstanding
             ready = _ready(iterator)
         if not probe.is_worker:
-            probe.clock.requested(watch.iterator)
+            probe.clock.requested(watch.iterator, outermost=depth == 0)
         return Request(begin_ns, thread_time_ns(), watch.sampler_ns, received, ready, stash, outstanding, depth)
     except Exception as error:
         del probe.thread.watches[depth or 0 :]

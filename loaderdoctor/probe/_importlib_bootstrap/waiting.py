@@ -7,7 +7,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from ..device.hearing import hearing
-from .heard import hear
+from .heard import Heard, hear
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ def _replace(owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
     if original is None:
         return
     try:
-        setattr(owner, name, wrap(original))
+        setattr(owner, name, Heard(owner, original, wrap(original)) if isinstance(owner, type) else wrap(original))
     except (AttributeError, TypeError):
         return  # a class written in C: its waits stay part of the compute span
 

@@ -65,7 +65,7 @@ class Consumer:
         # Another thread may capture a graph, which a call into the driver from this one would end with an error.  Only the
         # main thread, and one that has been seen to train, is taken for the one that captures if any does.
         self.may_ask = trains_only or get_ident() == main_thread().ident
-        self.depth = 0  # next() inside next(): a dataset that reads from a loader
+        self.open: list[int] = []  # iterators whose next() it is inside of: a dataset that reads from a loader
         self.lanes: dict[int, Lane | WitnessLane] = {}
         self.pace = Pace(now_ns)
         self.is_measuring = False  # the open step
@@ -101,12 +101,14 @@ class DeviceClock(HostClock):
 
     # -- told by the iteration hooks
 
-    def requested(self, iterator: int) -> None:
-        """Put a point before next()."""
+    def requested(self, iterator: int, *, outermost: bool = False) -> None:
+        """Put a point before next(); `outermost` where it is known to be inside no other, whatever was left open."""
         try:  # as `_quiet`, whose call is half of what this costs in a step that is not measured
             consumer = self._consumers.get(get_ident()) or self._new_consumer()
-            consumer.depth += 1
-            if consumer.depth > 1:
+            if outermost:
+                consumer.open.clear()
+            consumer.open.append(iterator)
+            if len(consumer.open) > 1:
                 return
             if consumer.is_background or not consumer.may_ask:
                 hearing.clock = None
@@ -122,8 +124,9 @@ class DeviceClock(HostClock):
         """Put a point after it.  The end of an epoch is a next() like others."""
         try:
             consumer = self._consumers.get(get_ident()) or self._new_consumer()
-            consumer.depth = max(0, consumer.depth - 1)
-            if consumer.depth:
+            if iterator in consumer.open:
+                del consumer.open[consumer.open.index(iterator) :]
+            if consumer.open:
                 return
             self._latest = (iterator, ordinal)
             if consumer.is_measuring:

@@ -247,6 +247,20 @@ def test_steps_of_a_thread_that_is_gone_are_written_too():
     assert script.waits_ms() == [10, 10, 10], "the first was asked for before the thread was seen to train"
 
 
+def test_a_next_whose_end_was_lost_costs_its_own_step_alone():
+    """An exception of a signal's handler can strike anywhere."""
+    script = Script()
+    script.play("nkcikn")
+    script.clock.requested(2)  # and nothing comes of it
+    for _ in range(4):
+        script.clock.requested(1, outermost=True)
+        script.clock.got(1, script.ordinal, NEXT_BATCH)
+        script.ordinal += 1
+        script.play("ki")
+    script.end()
+    assert [row["ordinal"] for row in script.steps][-3:] == [3, 4, 5]
+
+
 def test_a_thread_that_has_not_trained_asks_the_driver_nothing():
     """Another one may be capturing a graph, which any call would end with an error."""
     backend = SimBackend()

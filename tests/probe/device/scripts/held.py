@@ -99,6 +99,7 @@ TRIED = {
         inspect.isfunction(torch.Tensor.to),
         callable(torch.Tensor.to),
     ],
+    "is": lambda: [torch.Tensor.to is torch._C.TensorBase.to, torch.Tensor.item is torch._C.TensorBase.item],
     "hash": lambda: len({*BEFORE, *AFTER}),
     "bound": lambda: [x.to.__name__, x.to.__self__ is x, x.to == x.to, x.item == x.to],
     "reads": lambda: [float(x[1]), int(x[1]), bool(x[1]), x.tolist(), x[1].item()],
