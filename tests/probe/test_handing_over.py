@@ -36,6 +36,7 @@ class Loader:
 
     def __next__(self):
         if self.given == self.count:
+            self.watch.ordinal += 1  # as the hook counts the last next()
             raise StopIteration
         self.given += 1
         self.watch.ordinal = self.given
@@ -119,6 +120,30 @@ def test_a_loop_that_is_left_hears_no_more():
         taken.__name__.upper()
         str(Recorder())
     assert sys.gettrace() is None
+
+
+def test_a_tracer_that_the_script_begins_later_is_never_ended_by_us():
+    """A loop that goes on calling, so that ours gives up; then the script traces, in the very frame."""
+    recorder, seen = Recorder(), []
+
+    def taken(loader):
+        return [next(loader), [str(k) for k in range(300)]]
+
+    def mine(_frame, event, _arg):
+        seen.append(event)
+        return mine
+
+    before = sys.gettrace()
+    taken(Loader(recorder, 3))
+    sys.settrace(mine)
+    sys._getframe().f_trace = mine
+    try:
+        str(Recorder())
+        assert sys.gettrace() is mine
+    finally:
+        sys.settrace(before)
+        sys._getframe().f_trace = None
+    assert "line" in seen
 
 
 def test_one_step_in_many_is_listened_to():

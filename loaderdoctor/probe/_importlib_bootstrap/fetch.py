@@ -142,6 +142,7 @@ class _Stopwatch:
     )
 
     def __init__(self, probe: Probe, watch: Watch | None) -> None:
+        self.began_ns = perf_counter_ns()  # before anything that may cost the thread its place on the core
         self.probe = probe
         self.watch = watch  # None in a worker
         self.batched = self.samples = self.collate_began_ns = 0
@@ -156,7 +157,7 @@ class _Stopwatch:
                 stacks.fetch_began()
             self.usage = read_usage()
         self.began_cpu_ns = thread_time_ns()
-        self.began_ns = self.last_ns = perf_counter_ns()
+        self.last_ns = perf_counter_ns()
 
     def taken(self, sample: Any) -> Any:
         """One more sample is there.  Called once a sample, so it does no more than it must."""
@@ -196,10 +197,9 @@ class _Stopwatch:
 
     def ended(self) -> None:
         """The batch is made, or it failed."""
-        end_ns = perf_counter_ns()
-        cpu_ns = thread_time_ns() - self.began_cpu_ns
         try:
-            self._write(end_ns, cpu_ns)
+            cpu_ns = thread_time_ns() - self.began_cpu_ns
+            self._write(perf_counter_ns(), cpu_ns)
         except Exception as error:
             pass_on(error)
             return

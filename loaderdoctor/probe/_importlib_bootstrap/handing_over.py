@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..watch import Watch
     from ..writer import Writer
 
-EVERY = 16  # steps; from the second on, since the first has no batch before it
+EVERY = 17  # steps, a number that falls in with no accumulation; from the second on: the first has no batch before it
 _HANDED_OVER = KIND_OF["handed_over"]
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _MOST_FRAMES = 12  # from the loader to the loop, libraries' loaders around it in between
@@ -86,38 +87,61 @@ class _Traced(_Listener):
         self._begun_ns = perf_counter_ns()
         sys.settrace(self._on_call)
 
-    def _on_call(self, _frame: FrameType, _event: str, _arg: Any) -> None:
+    def _on_call(self, frame: FrameType, _event: str, _arg: Any) -> None:
         self._calls += 1
         if self._calls > _MOST_CALLS:
-            sys.settrace(None)
+            self._end(frame)
 
     def _on_line(self, frame: FrameType, event: str, _arg: Any) -> None:
         now_ns = perf_counter_ns()
-        sys.settrace(None)
-        frame.f_trace = None
+        self._end(frame)
         if event == "line":
             self.heard(now_ns)
+
+    def _end(self, frame: FrameType | None) -> None:
+        """Take off what is ours, and nothing that the script has put on meanwhile."""
+        if sys.gettrace() == self._on_call:
+            sys.settrace(None)
+        while frame is not None:
+            if frame.f_trace == self._on_line:
+                frame.f_trace = None
+                return
+            frame = frame.f_back
 
 
 class _Monitored(_Listener):
     """By an event of the loop's code, from 3.12 on; a loop that is all on one line gives none."""
 
     def __init__(self, monitoring: Any, writer: Writer, watch: Watch, ordinal: int, code: CodeType) -> None:
+        for late in [*_listening]:
+            late.end()
         tool = next((tool for tool in _TOOLS if monitoring.get_tool(tool) is None), None)
         if tool is None:
             return
         super().__init__(writer, watch, ordinal)
-        self._tool, self._monitoring, self._code = tool, monitoring, code
+        self._tool, self._monitoring, self._code, self._thread = tool, monitoring, code, get_ident()
         line = monitoring.events.LINE
         monitoring.use_tool_id(tool, "loaderdoctor")
         monitoring.register_callback(tool, line, self._on_line)
         self._begun_ns = perf_counter_ns()
+        _listening.append(self)
         monitoring.set_local_events(tool, code, line)
 
     def _on_line(self, _code: CodeType, _line: int) -> None:
         now_ns = perf_counter_ns()
+        if get_ident() == self._thread:  # another thread may run the same code
+            self.end()
+            self.heard(now_ns)
+
+    def end(self) -> None:
+        """Give the tool back, whether or not a line came."""
+        if self not in _listening:
+            return
+        _listening.remove(self)
         monitoring, tool = self._monitoring, self._tool
         monitoring.set_local_events(tool, self._code, 0)
         monitoring.register_callback(tool, monitoring.events.LINE, None)
         monitoring.free_tool_id(tool)
-        self.heard(now_ns)
+
+
+_listening: list[_Monitored] = []  # one at a time: the next one ends what has waited in vain

@@ -161,8 +161,9 @@ def _reset(original: Any) -> Any:
             _guarded(time_receiving, watch, self)  # the first batches may be there before the iterator is
             original(self, *args, **kwargs)
             return
+        begin_ns = perf_counter_ns()
         watch = _start_over(self, watch, args[0] if args else kwargs.get("loader"))
-        begin_ns, sampler_ns = perf_counter_ns(), 0 if watch is None else watch.sampler_ns
+        sampler_ns = 0 if watch is None else watch.sampler_ns
         try:
             original(self, *args, **kwargs)
         finally:
@@ -285,6 +286,8 @@ def begun(probe: Probe, watch: Watch) -> int:
     if watches and not _is_inside(sys._getframe(3)):
         watches.clear()
     depth = len(watches)
+    if not depth and probe.thread.task is None:
+        probe.thread.fetching = 0
     watches.append(watch)
     return depth
 

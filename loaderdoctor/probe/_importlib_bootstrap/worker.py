@@ -165,8 +165,9 @@ class _BetweenQueues:
             if message is None:
                 stacks.stop(self.probe.writer, self.worker)
             elif type(message) is tuple and type(message[0]) is int:
-                usage = read_usage()
-                thread.task = Task(message[0], self.idle_ns, perf_counter_ns(), usage)
+                got_ns = perf_counter_ns()
+                thread.fetching = 0  # whatever an exception left behind
+                thread.task = Task(message[0], self.idle_ns, got_ns, read_usage())
                 self.idle_ns = 0
         except Exception as error:
             pass_on(error)
