@@ -94,11 +94,9 @@ class Child:
         else:
             self._process.send_signal(number)
 
-    def interrupt(self, number: int, _frame: FrameType | None) -> None:
-        """Handle a signal that the child gets too, unless nobody at a terminal can have sent it to both."""
+    def note_interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        """Handle a signal that the child gets too."""
         self.was_interrupted = True
-        if not _is_in_the_foreground():
-            self.forward(number, _frame)
 
 
 @contextmanager
@@ -112,7 +110,7 @@ def started(argv: Sequence[str], env: Mapping[str, str]) -> Iterator[Child]:
     for name in (*FORWARDED, *FROM_THE_TERMINAL):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) not in {signal.SIG_IGN, None}:
-            handler = child.interrupt if name in FROM_THE_TERMINAL else child.forward
+            handler = child.note_interrupt if name in FROM_THE_TERMINAL else child.forward
             before[number] = signal.signal(number, handler)
     try:
         child.start(argv, env, _children_seen(before))
@@ -120,20 +118,6 @@ def started(argv: Sequence[str], env: Mapping[str, str]) -> Iterator[Child]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _is_in_the_foreground() -> bool:
-    """Whether this process is of the group that the keys of a terminal send signals to."""
-    try:
-        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
-    except OSError:
-        return False
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
-    finally:
-        os.close(terminal)
 
 
 def _children_seen(before: dict[int, Any]) -> Callable[[], object] | None:

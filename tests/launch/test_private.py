@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -34,15 +33,6 @@ STARTS = """
 import subprocess, sys
 nothing = subprocess.DEVNULL
 subprocess.Popen([sys.executable, "later.py"], start_new_session=True, stdin=nothing, stdout=nothing, stderr=nothing)
-"""
-WAITS = """
-import time
-open("ready", "w").close()
-try:
-    time.sleep(60)
-except KeyboardInterrupt:
-    print("interrupted")
-    raise SystemExit(130)
 """
 
 
@@ -99,13 +89,3 @@ def test_a_status_is_seen_where_the_caller_ignores_its_children(tmp_path):
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
     assert profile(tmp_path, "three.py", preexec_fn=ignore).returncode == 3
-
-
-def test_an_interrupt_sent_to_us_alone_is_the_scripts(tmp_path):
-    (tmp_path / "waits.py").write_text(WAITS)
-    command = [*PROFILE, "-o", "run", "waits.py"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
-        until(tmp_path / "ready")
-        os.kill(process.pid, signal.SIGINT)
-        assert process.communicate(timeout=60)[0] == "interrupted\n"
-    assert process.returncode == 130
