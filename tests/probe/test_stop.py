@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from types import SimpleNamespace
 
 import pytest
@@ -147,9 +148,15 @@ def test_a_script_that_takes_batches_in_a_thread_is_ended_where_that_leaves_no_t
 ):
     script = tmp_path / "train.py"
     script.write_text(THREADED, encoding="utf-8")
-    ended = run(script, tmp_path, thread, "10", LOADERDOCTOR_STEPS="18")
+    # Where a daemon's thread stands in torch's C++ code as the interpreter ends, the process aborts: the script alone, ended by
+    # an exit of its own at the same step, does so one time in three.
+    for attempt in range(8):
+        run_dir = tmp_path / f"run-{attempt}"
+        ended = run(script, run_dir, thread, "10", check=False, LOADERDOCTOR_STEPS="18")
+        if (ended.returncode, ended.stderr) != (-signal.SIGABRT, "terminate called without an active exception\n"):
+            break
     assert (ended.returncode, ended.stderr, ended.stdout.strip()) == (0, "", str(ends))
-    main = main_of(tmp_path)
+    main = main_of(run_dir)
     assert [row["why"] for row in main.of("end")] == [why]
     assert [row["slug_text"] for row in main.of("note") if row["slug_text"].startswith("stop")] == notes
 
