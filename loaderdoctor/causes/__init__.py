@@ -38,8 +38,9 @@ def _discovered() -> Iterator[tuple[str, Cause]]:
                 yield folder.name, cause
 
 
-_FOLDERS = {cause.id: folder for folder, cause in _discovered()}
-CAUSES: tuple[Cause, ...] = tuple(sorted((cause for _, cause in _discovered()), key=lambda cause: cause.id))
+_FOUND = sorted(_discovered(), key=lambda found: found[1].id)
+_FOLDERS = {cause.id: folder for folder, cause in _FOUND}
+CAUSES: tuple[Cause, ...] = tuple(cause for _, cause in _FOUND)
 
 
 def get(cause_id: str) -> Cause:

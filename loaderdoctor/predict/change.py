@@ -34,11 +34,6 @@ class Change:
         """The same in a form that caches can hold."""
         return tuple(sorted(self.settings.items())), tuple(sorted(self.work.items(), key=lambda part: part[0]))
 
-    @property
-    def is_certain(self) -> bool:
-        """Whether every factor is known to the point."""
-        return all(factor.low == factor.high for factor in self.work.values())
-
 
 def joined(changes: Iterable[Change]) -> Change:
     """All of them at once: of two settings the first one's counts, and factors multiply."""
