@@ -16,6 +16,7 @@ from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.launch import directory
 from loaderdoctor.launch.child import VARIABLES, environment, shell_status, started
 from loaderdoctor.launch.ending import ended_by, first_batch_ns, gather_sources, main_processes, silence
+from loaderdoctor.privacy import masked
 from loaderdoctor.record import RunMeta, write_meta
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMe
     meta = RunMeta(
         id=uuid4().hex[:8],
         tool_version=__version__,
-        command=tuple(argv),
+        command=tuple(masked(argv)),
         working_directory=str(Path.cwd()),
         started_utc=now.isoformat(timespec="seconds"),
         started_ns=time.perf_counter_ns(),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.report import html
-from loaderdoctor.report.templates import environment, find_templates
+from loaderdoctor.report.templates import find_templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from loaderdoctor.report.model import ReportView
 
 VARIANT = "pdf/ua-1"
-
+SCHEME = "loaderdoctor:"  # of the package's own fonts, as pdf.css names them; no other program knows it
 
 # Points.  A page that holds more than usual (a long patch, long paths) is set smaller, so that it stays one page.
 SIZES = (9.6, 8.8, 8.0)
@@ -48,11 +48,11 @@ def render(view: ReportView, attachments: Mapping[str, str], started_utc: str) -
     page = html.render(view, ("report.css",))
     for size in SIZES:
         with _warnings() as warnings:
-            document = _layout(weasyprint, page, view.labels.footer, size)
+            document = _layout(weasyprint, page, size)
         is_whole = html.FIRST_PAGE_END in document.pages[0].anchors
         if is_whole:
             break
-    at = datetime.fromisoformat(started_utc.replace("Z", "+00:00"))  # the default is now, and no two files the same
+    at = _time(started_utc)  # the default is now, and no two files the same
     document.metadata.attachments = [
         weasyprint.Attachment(string=text, name=name, relationship="Data", created=at, modified=at)
         for name, text in attachments.items()
@@ -60,6 +60,14 @@ def render(view: ReportView, attachments: Mapping[str, str], started_utc: str) -
     with _warnings() as warnings_of_writing:
         data = document.write_pdf(pdf_variant=VARIANT)
     return Pdf(data, len(document.pages), is_whole, (*warnings, *warnings_of_writing))
+
+
+def _time(started_utc: str) -> datetime:
+    """When the run started; the epoch where a run says something that is no time."""
+    try:
+        return datetime.fromisoformat(started_utc.replace("Z", "+00:00"))
+    except ValueError:
+        return datetime.fromtimestamp(0, timezone.utc)
 
 
 def _weasyprint() -> Any:
@@ -71,12 +79,27 @@ def _weasyprint() -> Any:
     return weasyprint
 
 
-def _layout(weasyprint: Any, page: str, footer: str, size: float) -> Any:
-    folder = f"{find_templates()}/"
-    quoted = footer.replace("\\", r"\\").replace('"', r"\"")
-    css = environment().get_template("pdf.css.j2").render(footer=f'"{quoted}"', size=size)
-    style = weasyprint.CSS(string=css, base_url=folder)
-    return weasyprint.HTML(string=page, base_url=folder).render(stylesheets=[style])
+def _layout(weasyprint: Any, page: str, size: float) -> Any:
+    """Set the page; nothing of a run stands in the CSS, and nothing that a page names is fetched."""
+    only_ours = fetcher(weasyprint)
+    css = (find_templates() / "pdf.css").read_text(encoding="utf-8") + f"html {{ font-size: {size}pt !important; }}"
+    style = weasyprint.CSS(string=css, base_url=SCHEME, url_fetcher=only_ours)
+    html_of_page = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=only_ours)
+    return html_of_page.render(stylesheets=[style])
+
+
+def fetcher(weasyprint: Any) -> Any:
+    """For `url_fetcher`: answers with the package's own fonts, and refuses every address of a file or of the network."""
+    fonts = {f"{SCHEME}fonts/{path.name}": path for path in (find_templates() / "fonts").glob("*.woff2")}
+
+    class OnlyOurs(weasyprint.urls.URLFetcher):  # type: ignore[misc]  # WeasyPrint has no types
+        def fetch(self, url: str, headers: Any = None) -> Any:  # noqa: ARG002 - WeasyPrint's signature
+            if url not in fonts:
+                message = "a report fetches nothing"
+                raise ValueError(message)
+            return weasyprint.urls.URLFetcherResponse(url, fonts[url].read_bytes(), {"Content-Type": "font/woff2"})
+
+    return OnlyOurs()
 
 
 @contextmanager
