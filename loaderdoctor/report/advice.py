@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from pathlib import PurePath
@@ -76,7 +77,7 @@ def gain(finding: Finding | None, diagnosis: Diagnosis, words: Words) -> Gain:
     sentences = []
     if memory is not None and memory < 0:
         sentences.append(words("gain.memory", size=figures.size(-memory)))
-    if finding.gain is None:
+    if finding.gain is None or not math.isfinite(finding.gain.speedup.high):
         return Gain(title, None, (*sentences, words("gain.unknown")))
     if keeps_speed(finding):
         return Gain(title, None, (*sentences, words("gain.same-speed")))
