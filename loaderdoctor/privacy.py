@@ -46,7 +46,7 @@ _ISSUERS = (  # how those who issue secrets write them
 _KNOWN_SECRET = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_ISSUERS)})")
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----(.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
 _BEARER = re.compile(r"\b(Bearer|Basic)\s+[\w.~+/=-]{6,}")
-_IN_ADDRESS = re.compile(r"([A-Za-z][\w+.-]*://)(?:[^\s'\"/@:]*:[^\s'\"]*|[^\s'\"/@]+)@")
+_IN_ADDRESS = re.compile(r"(?<![\w+.-])([A-Za-z][\w+.-]*://)(?:[^\s'\"/@:]*:[^\s'\"]*|[^\s'\"/@]+)@")
 _NAME = r"(?P<name>-{0,2}[A-Za-z_][\w.-]*(?:\[[\w.'\"-]+\])*)"
 _QUOTED = r"""\\*"(?:[^"\\]|\\[^"])*\\*"|\\*'(?:[^'\\]|\\[^'])*\\*'|\[[^\]]*\]|\{[^}]*\}"""
 # How a name and its value stand together, and what the value is then.

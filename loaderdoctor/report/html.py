@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
 from loaderdoctor.report.parts import Parts
 from loaderdoctor.report.templates import environment, find_templates
 from loaderdoctor.report.words import Words
@@ -23,10 +21,10 @@ def render(view: ReportView, stylesheets: tuple[str, ...] = FOR_BROWSERS) -> str
     css = "\n".join((find_templates() / name).read_text(encoding="utf-8").rstrip() for name in stylesheets)
     parts = Parts(Words(view.lang))
 
-    def part(macro: Any, *drawn: Any) -> Markup:
+    def part(macro: Any, *drawn: Any) -> Any:
         """What the macro makes; a sentence where it fails."""
         text = parts.made(str(macro.name), lambda: macro(*drawn), None)
-        return Markup(text) if text is not None else Markup('<p class="note">{}</p>').format(parts.sentence())  # noqa: S704 - macros escape
+        return environment().get_template("blocks.html.j2").module.failed(parts.sentence()) if text is None else text  # type: ignore[attr-defined]  # the template's own macro
 
     return (
         environment()

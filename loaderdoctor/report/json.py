@@ -14,7 +14,7 @@ from loaderdoctor.report.headline import headline
 from loaderdoctor.report.page_one import facts_of
 from loaderdoctor.report.parts import Parts
 from loaderdoctor.report.prescribe import patch_of
-from loaderdoctor.report.privacy import clean, code_path, masked, short_path
+from loaderdoctor.report.privacy import clean, code_path, short_path, shown_command
 from loaderdoctor.report.visible import json_escaped, shortened
 from loaderdoctor.report.words import Words
 from loaderdoctor.values import Interval, Measured, value_or_none
@@ -80,7 +80,7 @@ def _run(run: Run) -> dict[str, Any]:
         "id": meta.id,
         "started_utc": meta.started_utc,
         "duration_s": None if meta.ended_ns is None else (meta.ended_ns - meta.started_ns) / 1e9,
-        "command": [clean(word, meta.working_directory) for word in masked(meta.command)],
+        "command": shown_command(meta.command, meta.working_directory),
         "exit_code": meta.exit_code,
         "ended_by": meta.ended_by,
         "tool_version": meta.tool_version,
@@ -219,7 +219,7 @@ def _plain(value: Any) -> Any:
         return None
     if isinstance(value, dict):
         entries: Mapping[Any, Any] = value
-        return {str(key): _plain(entry) for key, entry in entries.items()}
+        return {shortened(str(key)): _plain(entry) for key, entry in entries.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(entry) for entry in value]
     if isinstance(value, str):

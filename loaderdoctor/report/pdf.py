@@ -83,9 +83,10 @@ def _layout(weasyprint: Any, page: str, size: float) -> Any:
     """Set the page; nothing of a run stands in the CSS, and nothing that a page names is fetched."""
     only_ours = fetcher(weasyprint)
     css = (find_templates() / "pdf.css").read_text(encoding="utf-8") + f"html {{ font-size: {size}pt !important; }}"
-    style = weasyprint.CSS(string=css, base_url=SCHEME, url_fetcher=only_ours)
+    fonts = weasyprint.text.fonts.FontConfiguration()  # without it, WeasyPrint passes over @font-face
+    style = weasyprint.CSS(string=css, base_url=SCHEME, url_fetcher=only_ours, font_config=fonts)
     html_of_page = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=only_ours)
-    return html_of_page.render(stylesheets=[style])
+    return html_of_page.render(stylesheets=[style], font_config=fonts)
 
 
 def fetcher(weasyprint: Any) -> Any:

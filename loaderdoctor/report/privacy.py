@@ -8,16 +8,22 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.privacy import masked, masked_text
+from loaderdoctor.report.visible import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["clean", "clean_facts", "code_path", "masked", "short_path"]
+__all__ = ["clean", "clean_facts", "code_path", "masked", "short_path", "shown_command"]
 
 _HOME = re.compile(
     r"(?<![\w.])(?:/home/[^/\s:'\",]+|/Users/[^/\s:'\",]+|/root|[A-Za-z]:\\Users\\[^\\\s:'\",]+)(?![\w-])"
 )
 _PEOPLE_AND_HOSTS = frozenset({"user", "username", "login", "host", "hostname", "node", "nodename", "fqdn"})
+
+
+def shown_command(command: Iterable[str], working_directory: str) -> list[str]:
+    """The words of a command as a report may show them."""
+    return [clean(word, working_directory) for word in masked(shortened(str(word)) for word in command)]
 
 
 def short_path(path: str, working_directory: str) -> str:
@@ -36,6 +42,7 @@ def code_path(path: str, working_directory: str) -> str:
 
 def clean(text: str, working_directory: str) -> str:
     """A sentence with the paths in it shortened and the secrets in it masked."""
+    text = shortened(text)
     if len(PurePath(working_directory).parts) > 1:  # the root folder is no prefix to take out
         text = text.replace(working_directory.rstrip(os.sep) + os.sep, "")
     return masked_text(_HOME.sub("~", text))

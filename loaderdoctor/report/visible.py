@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-LONGEST_TEXT = 10_000  # characters; no page is made for more in one place, and whoever wrote more did not mean well
+LONGEST_TEXT = 2_000  # characters; no page is made for more in one place, and whoever wrote more did not mean well
 # C0 but for tab and line feed, C1, marks of direction, invisible blanks and tags, halves of surrogates (from file names
 # that are no UTF-8).  Joiners stay: whole scripts are written with them.
 _UNSEEN = re.compile(
