@@ -32,7 +32,7 @@ _COUNTED = frozenset({"token", "tokens", "key", "keys"})  # a plain number besid
 _COUNTS = frozenset({"max", "min", "num", "n", "total", "count", "per", "limit", "id", "ids", "top", "k"})
 _NUMBER = re.compile(r"[-+]?\d{1,9}(?:\.\d+)?(?:e[-+]?\d+)?[kKmMgGbB]?")
 _PLAIN_VALUES = frozenset({"", "true", "false", "none", "null", "yes", "no", "auto", MASK})
-_SHORT_OPTIONS = frozenset({"-k"})  # of curl's kin; a number behind it stays, for `-k 5`
+_SHORT_OPTIONS = frozenset({"-k", "-p"})  # for keys and passwords, by custom; a number behind them stays, for `-k 5`
 
 _ISSUERS = (  # how those who issue secrets write them
     r"(?:AKIA|ASIA|ABIA|ACCA|AGPA|AROA|ANPA|ANVA)[A-Z0-9]{12,}",

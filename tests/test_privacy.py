@@ -44,6 +44,8 @@ LEAKS = {  # arguments as they are given -> as they are kept
     "a value like an option": (["train.py", "--hf-token", "-abc123"], "--hf-token ***"),
     "wandb": (["train.py", "--wandb_key", "abc123"], "--wandb_key ***"),
     "-k": (["train.py", "-k", "hunter2"], "-k ***"),
+    "-p": (["sshpass", "-p", "hunter2", "ssh", "x"], "-p *** ssh x"),
+    "two words": (["train.py", "--client-secret", "abc123", "--lr", "1"], "--client-secret *** --lr 1"),
     "jwt": (["--jwt", "abc123.b.c"], "--jwt ***"),
     "creds": (["--creds", "u:p"], "--creds ***"),
     "docker": (["docker", "run", "-e", "TOKEN=abc123", "img"], "-e TOKEN=*** img"),
@@ -65,12 +67,12 @@ ISSUED = (
 )  # fmt: skip
 
 READABLE = (
-    "train.py --lr 0.1", "--tokens 4096", "--max-tokens 512", "--max_tokens=12k", "--key-frames 3", "--tokenizer gpt2",
+    "train.py --lr 0.1", "--tokens 4096", "--max-tokens 512", "--max_tokens=12k", "--key-frames 3", "--tokenizer gpt2 --keyframes 3",
     "--batch-size 32", "--password-file /run/pw", "--keys a b", "--image-key jpg", "--pad-token <pad>", "--author ada",
     "-k 5", "--use-auth-token true", "-m torch.distributed.run --nproc-per-node 2 train.py lr=0.1 model=big",
-    "--pattern a*", "--url https://host:8080/path?page=2", "--passes 3 --compass x", "monkey=1", "--token-dropout 0.1",
+    "--pattern a*", "--url https://host:8080/path?page=2", "--passes 3 --compass x --bypass y", "monkey=1", "--token-dropout 0.1",
     "--auth --lr 1", "--x={a:1,b:2}", r"C:\data\x.py", "--revision 0123456789abcdef0123456789abcdef01234567",
-    "s3://bucket/keys/x.parquet", "--ckpt sk-net.pt", "--save-password false", "a@b.c",
+    "see https://host/page: it is fine", "-p 8", "s3://bucket/keys/x.parquet", "--ckpt sk-net.pt", "--save-password false", "a@b.c",
 )  # fmt: skip
 
 

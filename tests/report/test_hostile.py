@@ -38,71 +38,15 @@ HOSTILE = {
 }  # fmt: skip
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 ALLOWED = {
-    "meta",
-    "br",
-    "line",
-    "rect",
-    "path",
-    "circle",
-    "html",
-    "head",
-    "title",
-    "style",
-    "body",
-    "header",
-    "main",
-    "p",
-}
-ALLOWED |= {
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "section",
-    "dl",
-    "div",
-    "dt",
-    "dd",
-    "strong",
-    "small",
-    "figure",
-    "svg",
-    "text",
-    "table",
-}
-ALLOWED |= {
-    "figcaption",
-    "details",
-    "summary",
-    "caption",
-    "thead",
-    "tbody",
-    "tr",
-    "th",
-    "td",
-    "pre",
-    "span",
-    "code",
-    "ul",
-}
-ALLOWED |= {"li", "article"}
-# Fields that the analysis fills from lists of its own, never from a run.
-OURS = {
-    "status",
-    "cause",
-    "limit",
-    "confidence",
-    "basis",
-    "safety",
-    "clock",
-    "role",
-    "kind",
-    "name",
-    "where",
-    "slug",
-    "unit",
-}
-OURS |= {"ended_by", "lang", "loader", "id"}
+    "html", "head", "title", "style", "meta", "body", "header", "main", "section", "article", "h1", "h2", "h3",
+    "h4", "p", "br", "div", "span", "strong", "small", "code", "pre", "ul", "li", "dl", "dt", "dd", "figure",
+    "figcaption", "details", "summary", "table", "caption", "thead", "tbody", "tr", "th", "td", "svg", "line",
+    "rect", "path", "circle", "text",
+}  # fmt: skip
+OURS = {  # fields that the analysis fills from lists of its own, never from a run
+    "status", "cause", "limit", "confidence", "basis", "safety", "clock", "role", "kind", "name", "where",
+    "slug", "unit", "ended_by", "lang", "loader", "id",
+}  # fmt: skip
 
 
 def poisoned(owner, text, name=""):
@@ -133,18 +77,12 @@ def hostile(text):
     return run, signals, replace(diagnosis, findings=findings)
 
 
+WATCHED = {"open", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.system", "pickle.find_class"}
 watching = []  # an audit hook stays for good, so that there is one, and it is asked only meanwhile
 
 
 def _audit(event, arguments):
-    if watching and event in {
-        "open",
-        "socket.connect",
-        "socket.getaddrinfo",
-        "subprocess.Popen",
-        "os.system",
-        "pickle.find_class",
-    }:
+    if watching and event in WATCHED:
         watching[-1].append((event, str(arguments[0])))
 
 
@@ -316,8 +254,8 @@ def poisoned_record(said, text):
         return f"{said}{text}:7"
 
 
-def test_a_run_on_disk(text, tmp_path):
-    """From its files to every format, with each text of records, notes and sources of the same kind."""
+def test_what_records_say(text, tmp_path):
+    """From what was read to every format, with each text of records and notes of the same kind."""
     run = drawn_runs.run_from("[" + "wwc" * 40, num_workers=2)
     processes = tuple(
         replace(one, texts={number: poisoned_record(said, text) for number, said in one.texts.items()})

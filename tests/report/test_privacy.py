@@ -1,37 +1,10 @@
-"""What a report must not carry into a ticket."""
+"""What a report must not carry into a ticket: paths of people, names of machines."""
 
 import pytest
 
 from loaderdoctor.report import privacy
 
 FOLDER = "/home/ada/leaves"
-
-
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
-        ("train.py --lr 0.1", "train.py --lr 0.1"),
-        ("train.py --hf-token abc", "train.py --hf-token ***"),
-        ("train.py --hf-token=abc --lr 1", "train.py --hf-token=*** --lr 1"),
-        ("train.py --apiKey abc", "train.py --apiKey ***"),
-        ("env DB_PASSWORD=abc python train.py", "env DB_PASSWORD=*** python train.py"),
-        ("train.py logger.api_key=abc model=big", "train.py logger.api_key=*** model=big"),
-        ("train.py --client-secret abc", "train.py --client-secret ***"),
-        ("train.py --auth --lr 1", "train.py --auth --lr 1"),
-        (
-            "train.py --tokenizer bert --max-tokens 512 --keyframes 3",
-            "train.py --tokenizer bert --max-tokens 512 --keyframes 3",
-        ),
-        ("train.py hf_abcdefghijklmnop", "train.py ***"),
-        ("train.py --url https://ada:pw@host/x", "train.py --url https://***@host/x"),
-        (
-            "train.py --url https://host/x?a=1&X-Signature=abc&b=2",
-            "train.py --url https://host/x?a=1&X-Signature=***&b=2",
-        ),
-    ],
-)
-def test_secrets_of_the_command_line(given, kept):
-    assert privacy.masked(given.split(" ")) == kept.split(" ")
 
 
 @pytest.mark.parametrize(
