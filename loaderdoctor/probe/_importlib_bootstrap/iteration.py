@@ -346,7 +346,7 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
         )
         put = probe.writer.put
         put(_NEXT, watch.iterator, ordinal, request.begin_ns, perf_counter_ns(), *after)
-        if is_training and is_due(ordinal):
+        if is_training and is_due(ordinal, watch.gave_ns):
             listen(probe.writer, watch, ordinal, sys._getframe(2))
     except Exception as error:
         pass_on(error)
