@@ -1,6 +1,7 @@
 """Rows about processes: real ones that do one known thing, and drawn ones that refuse or end."""
 
 import os
+import subprocess
 import sys
 import time
 
@@ -168,6 +169,32 @@ def test_more_processes_than_descriptors_allow_are_noted(tmp_path):
     assert len(sampler.sample(pids)["processes"]) == MOST_PROCESSES
     assert [slug for slug, _ in sampler.notes()] == ["sample-many-processes"]
     sampler.close()
+
+
+SAMPLES_MANY = """
+import json, os, resource, subprocess, sys
+from pathlib import Path
+from loaderdoctor import sample
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+children = [subprocess.Popen(["sleep", "1000"]) for _ in range(40)]
+sampling = sample.start(Path(sys.argv[1]), os.getpid())
+sampling.stop()
+for child in children:
+    child.kill()
+rows = Path(sys.argv[1], "samples", "processes.jsonl").read_text().splitlines()
+print({len(json.loads(row)["processes"]) for row in rows}, *sampling.notes, sep="\\n")
+"""
+
+
+@linux
+def test_a_low_limit_of_open_files_is_noted_and_what_it_allows_is_watched(tmp_path):
+    told = subprocess.check_output([sys.executable, "-c", SAMPLES_MANY, str(tmp_path)], text=True).splitlines()
+    text = (
+        "Only the first 9 processes of the script were watched: the limit of open files (`ulimit -n`) allows no more."
+    )
+    assert told[0] == "{9}"
+    assert str(("sample-many-processes", text)) in told
+    assert not [line for line in told if "failed" in line or "lost" in line]
 
 
 def test_glances_at_many_processes_take_turns(tmp_path):
