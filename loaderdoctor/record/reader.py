@@ -122,7 +122,7 @@ def _texts(rows: Rows) -> dict[int, str]:
     return {
         number: b"".join(pieces[number][k] for k in range(of)).decode("utf-8", "replace")
         for number, of in parts.items()
-        if len(pieces[number]) == of
+        if len(pieces[number]) == of and max(pieces[number]) == of - 1 and min(pieces[number]) == 0
     }
 
 
@@ -133,7 +133,7 @@ def _read_samples(path: Path) -> Samples:
             rows.append(json.loads(line))
         except ValueError:
             continue  # the last line of a killed parent
-    return Samples(path.stem, tuple(row for row in rows if isinstance(row, dict) and "at_ns" in row))
+    return Samples(path.stem, tuple(row for row in rows if isinstance(row, dict) and isinstance(row.get("at_ns"), int)))
 
 
 def _read_sources(path: Path) -> dict[str, str]:
