@@ -139,7 +139,7 @@ def _around(
     try:
         return all_of(run)
     except Exception:  # noqa: BLE001 - what is at fault is looked for, and said
-        run = with_sound_samples(run, parts)
+        run = with_sound_samples(run, all_of, parts)
     return (
         parts.of("The machine", lambda: machine_signals(run, window), lambda why: absent(MachineSignals, why)),
         parts.of("The disk", lambda: disk_signals(run, window), _no_disk),
@@ -165,7 +165,7 @@ def _recorded(one: _Analysed, cores: float, samples: Mapping[int, WorkerSample],
         rank = with_sound_workers(rank, joined, parts)
         made, stages, found = joined(rank)
     return Recorded(
-        rank=rank,
+        rank=replace(rank, main=one.rank.main),
         timeline=one.timeline,
         steps=one.steps,
         clock=one.clock,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from loaderdoctor.analyse.around import disk_signals, machine_signals, worker_samples
 from loaderdoctor.values import Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from loaderdoctor.analyse.ranks import Rank, WorkerLife
-    from loaderdoctor.record.run import Run, Samples
+    from loaderdoctor.record.run import Run
 
 T = TypeVar("T")
 Note = tuple[str, str]
@@ -47,15 +47,20 @@ def absent(cls: type[T], reason: Missing, **known: Any) -> T:
     return cls(**(values | known))
 
 
-def with_sound_samples(run: Run, parts: Parts) -> Run:
-    """The run without the series of samples that nothing can be made of."""
-    return replace(run, samples=MappingProxyType({s.name: s for s in run.samples.values() if _is_sound(run, s, parts)}))
+def with_sound_samples(run: Run, look: Callable[[Run], object], parts: Parts) -> Run:
+    """The run without the series of samples that makes the look fail; of several, without all that fail by themselves."""
+    for name in run.samples:
+        rest = _only(run, set(run.samples) - {name})
+        if Parts().holds(name, partial(look, rest)):
+            parts.holds(f"What was sampled of {name}", partial(look, run))
+            return rest
+    sound = [one for one in run.samples if parts.holds(f"What was sampled of {one}", partial(look, _only(run, {one})))]
+    return _only(run, set(sound))
 
 
-def _is_sound(run: Run, samples: Samples, parts: Parts) -> bool:
-    alone = replace(run, samples={samples.name: samples})
-    looks = (machine_signals, disk_signals, worker_samples)
-    return parts.holds(f"The samples of {samples.name}", lambda: [look(alone) for look in looks])
+def _only(run: Run, names: Collection[str]) -> Run:
+    kept = {name: samples for name, samples in run.samples.items() if name in names}
+    return replace(run, samples=MappingProxyType(kept))
 
 
 def with_sound_workers(rank: Rank, look: Callable[[Rank], object], parts: Parts) -> Rank:

@@ -19,6 +19,9 @@ WAIT_S = 120
 NUMBERS_OF_THE_RUN = re.compile(r"0x[0-9a-f]+|pid\(s\) [\d, ]+|\(pid:? ?\d+\)|^USDT:\S+ \S+ \S+", re.MULTILINE)
 
 
+BETWEEN = ("/loaderdoctor/probe/", "/torch/utils/data/_utils/fetch.py")
+
+
 class Done(NamedTuple):
     """What a script's caller sees of it."""
 
@@ -37,7 +40,18 @@ def end(process):
     """Without what the tool says, and without what no two runs have in common."""
     output, errors = process.communicate(timeout=WAIT_S)
     lines = [line.strip("\0") for line in NUMBERS_OF_THE_RUN.sub("*", errors).splitlines()]
-    return Done(process.returncode, output, [line for line in lines if not line.startswith("loaderdoctor: ")])
+    theirs = list(without_frames(lines))
+    return Done(process.returncode, output, [line for line in theirs if not line.startswith("loaderdoctor: ")])
+
+
+def without_frames(lines):
+    """Traces without the frames between the script and its data set: ours, and torch's that ours stand for."""
+    between = False
+    for line in lines:
+        if line.startswith('  File "'):
+            between = any(place in line for place in BETWEEN)
+        if not (between and line.startswith("  ")):
+            yield line
 
 
 def both(folder, *words):
@@ -57,7 +71,6 @@ ENDS = {
     "a worker raises": "crash",
     "the main process raises in next": "crash",
     "a worker has no memory left": "crash",
-    "a worker is killed": "crash",
     "abort": "signal",
     "segmentation fault": "signal",
     "killed": "signal",

@@ -120,7 +120,6 @@ ENDS = {
     "a worker raises": lambda: train(Numbers(raises), num_workers=2),
     "the main process raises in next": lambda: train(Numbers(raises)),
     "a worker has no memory left": lambda: train(Numbers(takes_all_memory), num_workers=1),
-    "a worker is killed": lambda: train(Numbers(lambda: os.kill(os.getpid(), signal.SIGKILL)), num_workers=1),
     "abort": lambda: in_a_frame(os.abort),
     "segmentation fault": lambda: in_a_frame(lambda: ctypes.string_at(0)),
     "killed": lambda: in_a_frame(lambda: os.kill(os.getpid(), signal.SIGKILL)),
