@@ -243,7 +243,7 @@ def _overhead(one: _Analysed) -> Value:
 def _lost(run: Run) -> int:
     """Records that were torn, and those that processes could not write, as each said last."""
     said = [int(table(process, "lost")["records"].iloc[-1]) for process in run.processes if "lost" in process.tables]
-    return sum(process.torn for process in run.processes) + sum(said) + run.unwritten[0]
+    return sum(process.torn for process in run.processes) + max(0, sum(said)) + run.unwritten[0]
 
 
 def _lost_share(run: Run) -> float:
