@@ -5,7 +5,6 @@ import os
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -76,11 +75,11 @@ def leaves_a_daemon():
         os.setsid()
         for stream in (0, 1, 2):
             os.dup2(os.open(os.devnull, os.O_RDWR), stream)
-        losses = train()
-        while os.getppid() == int(os.environ["STARTED_BY"]) or not Path("go").exists():
+        losses = [train()]
+        while not Path("go").exists():
             time.sleep(0.01)
-        losses += train()
-        Path("made.new").write_text(losses)
+        losses += [train(), train(num_workers=1)]
+        Path("made.new").write_text(str(losses))
         Path("made.new").rename("made")
         os._exit(0)
     print(train())
@@ -110,11 +109,6 @@ def cannot_write():
     print(train(epochs=10), train(num_workers=1))
 
 
-def starts_python_apart():
-    for option in ("-I", "-S", "-E"):
-        print(subprocess.run([sys.executable, option, "-c", "print(1)"], capture_output=True, check=True).stdout)
-
-
 ENDS = {
     "to the end": lambda: print(train(), train(num_workers=2)),
     "a worker raises": lambda: train(Numbers(raises), num_workers=2),
@@ -128,7 +122,6 @@ ENDS = {
     "forks": forks,
     "loses its run": loses_its_run,
     "cannot write": cannot_write,
-    "starts python apart": starts_python_apart,
 }
 
 if __name__ == "__main__":
