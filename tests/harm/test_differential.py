@@ -34,7 +34,6 @@ ENDS = {
     "becomes another": "script",
     "forks": "script",
     "loses its run": None,
-    "cannot write": "script",
 }
 
 
@@ -45,6 +44,16 @@ def test_a_script_ends_as_it_does_alone(tmp_path, name):
     if ENDS[name] is not None:
         assert report(tmp_path)["run"]["ended_by"] == ENDS[name]
         assert report(tmp_path)["loaders"]
+
+
+def test_records_that_find_no_room_are_said_and_leave_the_verdict_open(tmp_path):
+    alone, under = both(tmp_path, str(SCRIPTS / "ends.py"), "cannot write")
+    assert under == alone
+    told = report(tmp_path)
+    (note,) = (note["text"] for note in told["notes"] if note["slug"] == "records-lost")
+    assert "a limit on the size of files" in note
+    assert told["overhead"]["lost_records"] > 1000
+    assert told["verdict"]["status"] == "unknown"
 
 
 def test_a_script_notices_nothing(tmp_path):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 from drawn_machine import machine, stat
 from real_processes import BURN, READ_AGAIN, SLEEP, open_descriptors, running
@@ -219,6 +220,17 @@ def test_without_proc_the_row_has_what_psutil_knows(tmp_path):
     assert row["pid"] == process.pid
     assert row["rss_bytes"] > 0
     assert "waits" not in row
+
+
+def test_where_psutil_is_denied_nothing_is_said_of_the_process_but_that(tmp_path, monkeypatch):
+    def denied(_process):
+        raise psutil.AccessDenied
+
+    with running(SLEEP) as process:
+        monkeypatch.setattr(psutil.Process, "name", denied)
+        sampler = ProcessesSampler(machine(tmp_path))
+        assert sampler.sample([process.pid]) is None
+    assert [slug for slug, _ in sampler.notes()] == ["sample-refused"]
 
 
 @pytest.mark.parametrize("line", [b"", b"7 (python", b"7 (python) S 1 2"])

@@ -105,7 +105,7 @@ def loses_its_run():
 
 
 def cannot_write():
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
     print(train(epochs=10), train(num_workers=1))
 
 
