@@ -41,6 +41,7 @@ class Witness:
         self._is_gone = False
         self._heard, heard = os.pipe()
         asked, self._ask = os.pipe()
+        os.set_blocking(self._heard, False)
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
         try:
             with (
@@ -91,7 +92,10 @@ class Witness:
     def _listen(self, seconds: float) -> None:
         if not select.select([self._heard], [], [], seconds)[0]:
             return
-        told = os.read(self._heard, 64 * _HEARD.size)
+        try:
+            told = os.read(self._heard, 64 * _HEARD.size)
+        except BlockingIOError:  # a handler that came in between has read it
+            return
         self._is_gone |= not told
         for number, at_s in _HEARD.iter_unpack(told):
             if number == ANSWER:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from contextlib import suppress
 
 import psutil
 import pytest
+
+from loaderdoctor.launch import witness
 
 WAIT_S = 60
 # Tells each signal that it gets, in order; the last of all numbers ends it.
@@ -75,6 +78,13 @@ def test_a_signal_reaches_the_script_once_whomever_it_was_sent_to(name, way):
 def test_a_second_ctrl_c_is_one_more(command):
     command = command.format("INT")
     assert heard(command, command) == ["SIGINT", "SIGINT"]
+
+
+def test_what_a_handler_in_between_has_read_is_not_waited_for(monkeypatch):
+    beside = witness.Witness([signal.SIGUSR1])
+    monkeypatch.setattr(select, "select", lambda ready, *_: (ready, [], []))  # said, and then read by the other
+    assert beside.heard(signal.SIGUSR1) is False
+    beside.end()
 
 
 WITHOUT_WITNESS = {"INT": [], "TERM": ["SIGTERM"]}
