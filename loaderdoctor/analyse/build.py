@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse import starved
@@ -11,10 +12,11 @@ from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
 from loaderdoctor.analyse.frames import NS, table
-from loaderdoctor.analyse.loaders import Loader, loaders_of
+from loaderdoctor.analyse.loaders import Loader, damaged_settings, loaders_of
+from loaderdoctor.analyse.parts import Parts, absent, with_sound_samples, with_sound_workers
 from loaderdoctor.analyse.phases import phases_of
 from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
-from loaderdoctor.analyse.signals import Phase, Signals, StepSignals
+from loaderdoctor.analyse.signals import DiskSignals, MachineSignals, Phase, Signals, StepSignals
 from loaderdoctor.analyse.stages import named_stages, stacks
 from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals
 from loaderdoctor.analyse.timeline import Timeline, timeline_of
@@ -30,10 +32,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from loaderdoctor.analyse.around import WorkerSample
+    from loaderdoctor.analyse.counters import Window
     from loaderdoctor.record.run import ProcessRecords, Run
 
     Note = tuple[str, str]
 
+WINDOW = "The window under torch's profiler"
 NO_LOADER = Missing("no-loader", "No process of the script took a batch from a DataLoader.")
 
 # What one record in the training process costs it, with the readings that fill it: a batch without workers leaves five
@@ -63,57 +67,111 @@ class _Analysed:
 
 
 def signals_of(run: Run) -> Signals:
-    """Everything derived from a run; never fails for what a run lacks, but says what is missing."""
-    traced = [note for process in run.processes for note in trace_notes(process)]
-    run = before_windows(run)
-    ranks, notes = ranks_of(run)
-    analysed = [_analysed(rank) for rank in ranks]
-    notes = (*_notes(run), *traced, *notes)
-    if not analysed:
-        return _without_loaders(run, notes)
-    first = analysed[0]
-    window = (first.timeline.from_ns, first.timeline.to_ns) if len(first.measured) else None
-    machine = machine_signals(run, window)
-    recorded = _recorded(first, _cores(first.rank, machine.cpus_allowed), worker_samples(run, window))
-    main = first.loaders[0] if first.loaders else None
-    copies_known = first.clock == DEVICE or kind_of(first.rank.main) == CPU
-    shares = [_share(one) for one in analysed]
-    return Signals(
-        clock=first.clock,
-        starved_share=_job_share(analysed),
-        measured_s=first.timeline.measured_s,
-        warm_up_steps=first.timeline.warm_up,
-        steps=_steps(first, main, recorded, copies_known=copies_known),
-        phases=_phases(run, first),
-        loaders=tuple(loader_signals(loader, recorded) for loader in first.loaders),
-        device=device_signals(first.rank.main, first.timeline, _with_span(first.measured), first.clock),
-        machine=machine,
-        ranks=len(analysed),
-        rank_shares=tuple(share.value for share in shares if isinstance(share, Measured)),
-        overhead_share=_overhead(first),
-        lost_records=_lost(run),
-        lost_share=_lost_share(run),
-        notes=(*notes, *_timeline_notes(first)),
-        disk=disk_signals(run, window),
+    """Everything derived from a run; never fails for what a run lacks or holds, but says what is missing."""
+    parts = Parts()
+    return parts.of(
+        "The run", lambda: _signals_of(run, parts), lambda why: _without_loaders(run, tuple(parts.notes), why, Parts())
     )
 
 
-def _analysed(rank: Rank) -> _Analysed:
+def _signals_of(run: Run, parts: Parts) -> Signals:
+    traced = [note for one in run.processes for note in parts.of(WINDOW, partial(trace_notes, one), lambda _: [])]
+    run = parts.of(WINDOW, lambda: before_windows(run), lambda _: run)
+    ranks, notes = parts.of("The ranks", lambda: ranks_of(run), lambda _: ((), ()))
+    found = [parts.of(f"Rank {rank.number}", partial(_analysed, rank, parts), lambda _: None) for rank in ranks]
+    analysed = [one for one in found if one is not None]
+    notes = (*_notes(run), *traced, *notes)
+    if not analysed:
+        why = Missing(*parts.notes[-1]) if ranks else NO_LOADER
+        return _without_loaders(run, (*notes, *parts.notes), why, parts)
+    first = analysed[0]
+    window = (first.timeline.from_ns, first.timeline.to_ns) if len(first.measured) else None
+    machine, disk, samples = _around(run, window, parts)
+    cores = parts.of("The cores of the job", lambda: _cores(first.rank, machine.cpus_allowed), lambda _: 1.0)
+    recorded = _recorded(first, cores, samples, parts)
+    main = first.loaders[0] if first.loaders else None
+    copies_known = first.clock == DEVICE or kind_of(first.rank.main) == CPU
+    shares = [parts.of("The share of waiting of a rank", partial(_share, one), _same) for one in analysed]
+    steps = partial(_steps, first, main, recorded, copies_known=copies_known)
+    device = partial(device_signals, first.rank.main, first.timeline, _with_span(first.measured), first.clock)
+    return Signals(
+        clock=first.clock,
+        starved_share=parts.of("The share of waiting", lambda: _job_share(analysed), _same),
+        measured_s=first.timeline.measured_s,
+        warm_up_steps=first.timeline.warm_up,
+        steps=parts.of("The steps", steps, lambda why: no_steps(why, {})),
+        phases=parts.of("The phases", lambda: _phases(run, first), lambda _: ()),
+        loaders=tuple(loader_signals(loader, recorded, parts) for loader in first.loaders),
+        device=parts.of("The device", device, no_device),
+        machine=machine,
+        ranks=len(analysed),
+        rank_shares=tuple(share.value for share in shares if isinstance(share, Measured)),
+        overhead_share=parts.of("The overhead", lambda: _overhead(first), _same),
+        lost_records=_lost(run),
+        lost_share=_lost_share(run),
+        notes=tuple(dict.fromkeys((*notes, *_timeline_notes(first), *parts.notes))),
+        disk=disk,
+    )
+
+
+def _same(reason: Missing) -> Value:
+    return reason
+
+
+def _analysed(rank: Rank, parts: Parts) -> _Analysed:
     timeline = timeline_of(rank.main)
-    clock, steps = with_exposure(timeline, rank.main)
+    clock, steps = parts.of(
+        "The device's clock",
+        lambda: with_exposure(timeline, rank.main),
+        lambda _: with_exposure(timeline, replace(rank.main, tables={})),
+    )
     return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, timeline.taken_from, steps, timeline.loops))
 
 
-def _recorded(one: _Analysed, cores: float, samples: Mapping[int, WorkerSample]) -> Recorded:
-    made = made_of(one.rank, one.timeline)
+def _around(
+    run: Run, window: Window | None, parts: Parts
+) -> tuple[MachineSignals, DiskSignals, Mapping[int, WorkerSample]]:
+    """What was seen from outside, without the series of samples that nothing can be made of."""
+
+    def all_of(run: Run) -> tuple[MachineSignals, DiskSignals, Mapping[int, WorkerSample]]:
+        return machine_signals(run, window), disk_signals(run, window), worker_samples(run, window)
+
+    try:
+        return all_of(run)
+    except Exception:  # noqa: BLE001 - what is at fault is looked for, and said
+        run = with_sound_samples(run, all_of, parts)
+    return (
+        parts.of("The machine", lambda: machine_signals(run, window), lambda why: absent(MachineSignals, why)),
+        parts.of("The disk", lambda: disk_signals(run, window), _no_disk),
+        parts.of("The workers' samples", lambda: worker_samples(run, window), lambda _: {}),
+    )
+
+
+def _no_disk(reason: Missing) -> DiskSignals:
+    return absent(DiskSignals, reason, file_system=None, kind="unknown", device=None)
+
+
+def _recorded(one: _Analysed, cores: float, samples: Mapping[int, WorkerSample], parts: Parts) -> Recorded:
+    """A rank's records, joined; without those of processes that nothing can be made of."""
+
+    def joined(rank: Rank) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+        made = made_of(rank, one.timeline)
+        return made, named_stages(rank, one.timeline, made), stacks(rank, one.timeline)
+
+    rank = one.rank
+    try:
+        made, stages, found = joined(rank)
+    except Exception:  # noqa: BLE001 - what is at fault is looked for, and said
+        rank = with_sound_workers(rank, joined, parts)
+        made, stages, found = joined(rank)
     return Recorded(
-        rank=one.rank,
+        rank=replace(rank, main=one.rank.main),
         timeline=one.timeline,
         steps=one.steps,
         clock=one.clock,
         made=made,
-        stages=named_stages(one.rank, one.timeline, made),
-        stacks=stacks(one.rank, one.timeline),
+        stages=stages,
+        stacks=found,
         roles=one.roles,
         cores=cores,
         worker_samples=samples,
@@ -185,7 +243,7 @@ def _overhead(one: _Analysed) -> Value:
 def _lost(run: Run) -> int:
     """Records that were torn, and those that processes could not write, as each said last."""
     said = [int(table(process, "lost")["records"].iloc[-1]) for process in run.processes if "lost" in process.tables]
-    return sum(process.torn for process in run.processes) + sum(said) + run.unwritten[0]
+    return sum(process.torn for process in run.processes) + max(0, sum(said)) + run.unwritten[0]
 
 
 def _lost_share(run: Run) -> float:
@@ -227,6 +285,9 @@ def _notes_of(process: ProcessRecords) -> list[Note]:
 def _timeline_notes(one: _Analysed) -> list[Note]:
     timeline = one.timeline
     notes: list[Note] = []
+    if damaged := damaged_settings(one.rank.main):
+        text = f"Settings that were not recorded whole count as not set: {'; '.join(damaged)}."
+        notes.append(("settings-unreadable", text))
     if timeline.nested_calls:
         text = f"{timeline.nested_calls} batches were taken inside another loader's next(); they count as part of its wait."
         notes.append(("nested-loader", text))
@@ -238,26 +299,27 @@ def _timeline_notes(one: _Analysed) -> list[Note]:
     return notes
 
 
-def _without_loaders(run: Run, notes: tuple[Note, ...]) -> Signals:
-    """All that can be said of a run that never took a batch."""
+def _without_loaders(run: Run, notes: tuple[Note, ...], why: Missing, parts: Parts) -> Signals:
+    """All that can be said of a run that never took a batch, or of one whose batches nothing can be made of."""
     ended_ns = run.meta.ended_ns
     seconds = (ended_ns - run.meta.started_ns) / NS if ended_ns is not None else 0.0
     ranks = {rank_of(process) for process in run.processes if process.header["role"] == ROLE_MAIN} - {UNKNOWN}
+    machine, disk, _ = _around(run, None, parts)
     return Signals(
         clock=HOST,
-        starved_share=NO_LOADER,
+        starved_share=why,
         measured_s=0.0,
         warm_up_steps=0,
-        steps=no_steps(NO_LOADER, {}),
+        steps=no_steps(why, {}),
         phases=(Phase("start-up", seconds, 1.0, 0.0),) if seconds > 0 else (),
         loaders=(),
-        device=no_device(NO_LOADER),
-        machine=machine_signals(run),
+        device=no_device(why),
+        machine=machine,
         ranks=max(1, len(ranks)),
         rank_shares=(),
-        overhead_share=NO_LOADER,
+        overhead_share=why,
         lost_records=_lost(run),
         lost_share=_lost_share(run),
-        notes=(*notes, (NO_LOADER.slug, NO_LOADER.reason)),
-        disk=disk_signals(run),
+        notes=tuple(dict.fromkeys((*notes, *parts.notes, (why.slug, why.reason)))),
+        disk=disk,
     )

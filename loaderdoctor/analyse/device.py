@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.analyse import stats
 from loaderdoctor.analyse.exposure import DEVICE, HOST
-from loaderdoctor.analyse.frames import NS, in_loop, table
+from loaderdoctor.analyse.frames import NS, in_loop, json_object, table
 from loaderdoctor.analyse.shares import mean_of, share
 from loaderdoctor.analyse.signals import DeviceSignals
 from loaderdoctor.values import Missing, Value
@@ -33,8 +32,7 @@ def about(main: ProcessRecords) -> Mapping[str, Any]:
     """What a process said of itself: versions, threads."""
     rows = table(main, "process")
     text = main.texts.get(int(rows["about_text"].iloc[0]), "{}") if len(rows) else "{}"
-    facts: Mapping[str, Any] = json.loads(text)
-    return facts
+    return json_object(text) or {}
 
 
 def kind_of(main: ProcessRecords) -> str:

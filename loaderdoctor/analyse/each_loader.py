@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from loaderdoctor.analyse import queue, stages, stats
 from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.making import making_of
+from loaderdoctor.analyse.parts import absent
 from loaderdoctor.analyse.shares import mean_of, mean_s, median_s, share
-from loaderdoctor.analyse.signals import NOT_RECORDED, LoaderSignals
+from loaderdoctor.analyse.signals import NOT_RECORDED, LoaderSignals, MakingSignals
 from loaderdoctor.analyse.steady import steady_of
 from loaderdoctor.analyse.workers import with_wall, workers_of
 from loaderdoctor.analyse.workloads import workload_of
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
     from loaderdoctor.analyse.around import WorkerSample
     from loaderdoctor.analyse.loaders import Loader
+    from loaderdoctor.analyse.parts import Parts
     from loaderdoctor.analyse.ranks import Rank, WorkerLife
     from loaderdoctor.analyse.timeline import Timeline
+
+T = TypeVar("T")
 
 NO_WORKERS = Missing("no-workers", "The loader has no workers.")
 NO_MEASURED = Missing("no-measured-steps", "None of this loader's steps ended after warm-up.")
@@ -47,8 +52,20 @@ class Recorded:
     worker_samples: Mapping[int, WorkerSample]  # what the parent saw of worker processes, by process id
 
 
-def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
-    """The signals of one loader; everything timed is about its steps, and the batches made for them, after warm-up."""
+def loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderSignals:
+    """The signals of one loader; where they fail, what it is, and how many batches it gave."""
+    own = recorded.steps[recorded.steps["loader"].isin(loader.numbers)]
+    its = {"id": loader.id, "role": loader.role, "site": loader.site, "settings": loader.settings, "batches": len(own)}
+    none = {"epochs": int(own["loop"].nunique()), "workers": (), "stages": (), "hot_functions": (), "workload": None}
+    return parts.of(
+        f"The loader {loader.id}",
+        lambda: _loader_signals(loader, recorded, parts),
+        lambda why: absent(LoaderSignals, why, **its, **none),
+    )
+
+
+def _loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderSignals:
+    """Everything timed is about its steps, and the batches made for them, after warm-up."""
     own = recorded.steps[recorded.steps["loader"].isin(loader.numbers)]
     measured = own[own["measured"]]
     made = recorded.made[recorded.made["loader"].isin(loader.numbers)]
@@ -61,6 +78,12 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
     time_ns = recorded.steps.loc[recorded.steps["measured"], "chunk_ns"]
     ready_median, ready_empty = queue.ready(measured) if with_workers else (NO_WORKERS, NO_WORKERS)
     wall = with_wall(late)
+    stacks = recorded.stacks[recorded.stacks["loader"].isin(loader.numbers)]
+    its = loader, own.assign(span_ns=own["end_ns"] - own["begin_ns"]), made, lives
+
+    def part(what: str, make: Callable[[], T], without: Callable[[Missing], T]) -> T:
+        return parts.of(f"The loader {loader.id}: {what}", make, without)
+
     named = recorded.stages[recorded.stages["loader"].isin(loader.numbers)]
     return LoaderSignals(
         id=loader.id,
@@ -95,19 +118,16 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
         if with_workers
         else NO_WORKERS,
         worker_busy_share=share(wall["busy_ns"], wall["worker_wall_ns"], NOT_RECORDED) if with_workers else NO_WORKERS,
-        workers=workers_of(late, lives, recorded.worker_samples),
-        stages=stages.stages_of(late, named, in_workers=with_workers),
-        hot_functions=stages.hot_functions(recorded.stacks[recorded.stacks["loader"].isin(loader.numbers)]),
-        workload=workload_of(
-            loader,
-            own.assign(span_ns=own["end_ns"] - own["begin_ns"]),
-            made,
-            lives,
-            cores=recorded.cores,
-            clock=recorded.clock,
-        ),
-        making=making_of(loader, made, late, lives, recorded.worker_samples),
+        workers=part("workers", lambda: workers_of(late, lives, recorded.worker_samples), lambda _: ()),
+        stages=part("stages", lambda: stages.stages_of(late, named, in_workers=with_workers), lambda _: ()),
+        hot_functions=part("hot functions", lambda: stages.hot_functions(stacks), lambda _: ()),
+        workload=part("replay", lambda: workload_of(*its, cores=recorded.cores, clock=recorded.clock), lambda _: None),
+        making=part("making", partial(making_of, loader, made, late, lives, recorded.worker_samples), _no_making),
     )
+
+
+def _no_making(reason: Missing) -> MakingSignals:
+    return absent(MakingSignals, reason)
 
 
 def _lives(loader: Loader, recorded: Recorded) -> Sequence[WorkerLife]:

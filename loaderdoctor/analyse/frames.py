@@ -5,7 +5,8 @@ Times stay int64 ns of the run's clock.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -61,3 +62,12 @@ def in_loop(rows: pd.DataFrame, loops: pd.DataFrame, at: str) -> pd.DataFrame:
         rows.sort_values(at, kind="stable"), known, left_on=at, right_on="_begun_ns", by="iterator"
     ).dropna(subset=["loop"])
     return joined.drop(columns="_begun_ns").astype({"loop": np.int64, "loader": np.int64}).reset_index(drop=True)
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The object in a text that a process recorded; None where the text is damaged."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

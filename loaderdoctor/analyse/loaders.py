@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from loaderdoctor.analyse.frames import table
+from loaderdoctor.analyse.frames import json_object, table
 from loaderdoctor.analyse.signals import LoaderSettings, Site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     import pandas as pd
 
     from loaderdoctor.record.run import ProcessRecords
 
 TRAIN, EVAL = "train", "eval"
-_SETTINGS = {field.name for field in fields(LoaderSettings)}
+_SETTINGS = get_type_hints(LoaderSettings)
 
 
 @dataclass(frozen=True)
@@ -110,8 +109,25 @@ def _site(text: str) -> Site | None:
 
 
 def _settings(text: str) -> LoaderSettings:
-    raw: Mapping[str, Any] = json.loads(text)
-    return LoaderSettings(**{name: value for name, value in raw.items() if name in _SETTINGS})
+    """Those that are what they should be; `damaged_settings` tells of the others."""
+    raw = json_object(text) or {}
+    return LoaderSettings(**{name: value for name, value in raw.items() if _is_setting(name, value)})
+
+
+def _is_setting(name: str, value: object) -> bool:
+    kind = _SETTINGS.get(name)
+    return kind is not None and (isinstance(value, kind) or (isinstance(value, int) and isinstance(0.0, kind)))
+
+
+def damaged_settings(main: ProcessRecords) -> list[str]:
+    """The loaders, by their number, and what of their settings is not what it should be."""
+    found = []
+    for row in table(main, "loader").itertuples(index=False):
+        raw = json_object(main.texts.get(row.settings_text, "{}"))
+        wrong = [name for name in _SETTINGS if raw is not None and name in raw and not _is_setting(name, raw[name])]
+        if raw is None or wrong:
+            found.append(f"loader {row.loader}: {', '.join(wrong) or 'all'}")
+    return found
 
 
 def _roles(built: Iterable[_Built], steps: pd.DataFrame, loops: pd.DataFrame) -> dict[int, str]:

@@ -93,7 +93,7 @@ def named_stages(rank: Rank, timeline: Timeline, made: pd.DataFrame) -> pd.DataF
         profiled.add(pid)
         frames.append(rows.assign(pid=pid, loader=loader, stage="", self_ns=0, self_cpu_ns=0))
     for pid, loader, rows, texts in _records(rank, timeline, "stage"):
-        names = rows["name_text"].map(texts).fillna("").str.partition(":")[0]
+        names = rows["name_text"].map(lambda number, texts=texts: texts.get(number, "")).str.partition(":")[0]
         batches = 1 if pid in profiled else _made_meanwhile(rows["at_ns"], made.loc[made["pid"] == pid, "begin_ns"])
         frames.append(rows.assign(pid=pid, loader=loader, stage=names, batches=batches))
     columns = ["pid", "loader", "stage", "at_ns", "self_ns", "self_cpu_ns", "batches"]

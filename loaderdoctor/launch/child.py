@@ -11,16 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.launch.witness import Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from types import FrameType
+
+
+def _numbers(*names: str) -> frozenset[int]:
+    """Those of the signals that this system has."""
+    return frozenset(getattr(signal, name) for name in names if hasattr(signal, name))
+
 
 BOOTSTRAP = Path(__file__).with_name("bootstrap")
 VARIABLES = ("LOADERDOCTOR_RUN", "LOADERDOCTOR_STEPS", "LOADERDOCTOR_SECONDS", "LOADERDOCTOR_TRACE_WINDOW")
-FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT")
-# The terminal sends these to the whole process group, so the script gets them itself.
-FROM_THE_TERMINAL = ("SIGINT", "SIGQUIT")
+FORWARDED = _numbers("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT")
+# A terminal sends these to the whole process group: where nobody can tell, the script has got them itself.
+INTERRUPTS = _numbers("SIGINT", "SIGQUIT")
 GRACE_S = 30.0  # after --seconds: the probe ends the script at its next batch; longer steps than this are rare
 PATIENCE_S = 10.0  # between interrupting, terminating and killing: time to write a checkpoint in
 POLL_S = 0.25  # coarse against the grace, fine enough to be no load
@@ -43,6 +50,7 @@ class Child:
         self.was_interrupted = False  # by Ctrl-C or Ctrl-\
         self._process: subprocess.Popen[bytes] | None = None
         self._too_early: list[int] = []
+        self._witness: Witness | None = None
 
     def start(
         self, argv: Sequence[str], env: Mapping[str, str], before_exec: Callable[[], object] | None = None
@@ -87,16 +95,28 @@ class Child:
         self.process.kill()
         return self.process.wait()
 
-    def forward(self, number: int, _frame: FrameType | None) -> None:
-        """Handle a signal that was sent to this process alone: the child is meant."""
+    @contextmanager
+    def heard_beside(self, numbers: Collection[int]) -> Iterator[None]:
+        """Know which of these signals are sent to others as well, as far as this system lets us."""
+        with suppress(OSError, AttributeError):  # no process to be had, or no way to fork one
+            self._witness = Witness(numbers)
+        try:
+            yield
+        finally:
+            if self._witness is not None:
+                self._witness.end()
+
+    def handle(self, number: int, _frame: FrameType | None) -> None:
+        """Handle a signal to this process; where it was sent to it alone the child is meant."""
+        self.was_interrupted |= number in INTERRUPTS
         if self._process is None:
             self._too_early.append(number)
-        else:
+        elif not self._has_got(number):
             self._process.send_signal(number)
 
-    def note_interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """Handle a signal that the child gets too."""
-        self.was_interrupted = True
+    def _has_got(self, number: int) -> bool:
+        heard = self._witness.heard(number) if self._witness is not None else None
+        return number in INTERRUPTS if heard is None else heard
 
 
 @contextmanager
@@ -106,18 +126,16 @@ def started(argv: Sequence[str], env: Mapping[str, str]) -> Iterator[Child]:
     Signals that are ignored here stay so, for both (nohup); others are handled by functions, which a child never inherits.
     """
     child = Child()
+    numbers = [number for number in FORWARDED | INTERRUPTS if signal.getsignal(number) not in {signal.SIG_IGN, None}]
     before: dict[int, Any] = {}
-    for name in (*FORWARDED, *FROM_THE_TERMINAL):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) not in {signal.SIG_IGN, None}:
-            handler = child.note_interrupt if name in FROM_THE_TERMINAL else child.forward
-            before[number] = signal.signal(number, handler)
-    try:
-        child.start(argv, env, _children_seen(before))
-        yield child
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with child.heard_beside(numbers):
+        try:
+            before |= {number: signal.signal(number, child.handle) for number in numbers}
+            child.start(argv, env, _children_seen(before))
+            yield child
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def _children_seen(before: dict[int, Any]) -> Callable[[], object] | None:

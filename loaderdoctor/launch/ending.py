@@ -66,7 +66,7 @@ def gather_sources(run_dir: Path, processes: Iterable[ProcessRecords]) -> None:
             try:
                 if file and file not in sources and Path(file).stat().st_size <= MOST_SOURCE_BYTES:
                     sources[file] = masked_source(Path(file).read_bytes().decode("utf-8"))
-            except (OSError, UnicodeDecodeError):
+            except (OSError, ValueError):  # gone, no text, or no name of a file at all
                 continue
     kept = run_dir / "sources.json"
     kept.touch(mode=0o600)

@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import json
 from dataclasses import MISSING, asdict, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.record.run import RunMeta
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 META_FILE = "run.json"
 SCHEMA = "loaderdoctor.run/1"
 MOST_BYTES = 64 << 20  # a run writes kilobytes; reading a gigabyte of another hand's would take ten of memory
+_WORDS = "words"
+KINDS = {  # of the fields of RunMeta, as JSON has them; rows are tuples by then
+    "id": str,
+    "tool_version": str,
+    "command": _WORDS,
+    "working_directory": str,
+    "started_utc": str,
+    "started_ns": int,
+    "ended_ns": int | None,
+    "exit_code": int | None,
+    "ended_by": str,
+    "options": dict,
+    "environment": dict,
+    "notes": tuple,
+}
 
 
 def write_meta(run_dir: Path, meta: RunMeta) -> None:
@@ -50,6 +66,26 @@ def read_meta(run_dir: Path) -> RunMeta:
     if lacking := [name for name, needed in known.items() if needed and name not in values]:
         sentence = f"{path} is not the {META_FILE} of a run: it lacks {', '.join(lacking)}."
         raise LoaderDoctorError("not-a-run", sentence)
-    values["command"] = tuple(values["command"])
-    values["notes"] = tuple(values.get("notes", ()))
+    for name in ("command", "notes"):
+        values[name] = _row(values.get(name, []))
+    if wrong := [name for name, kind in KINDS.items() if name in values and not _is_kind(values[name], kind)]:
+        sentence = f"{path} is not the {META_FILE} of a run: it says {values[wrong[0]]!r} for {wrong[0]}."
+        raise LoaderDoctorError("not-a-run", sentence, ExitCode.NO_REPORT)
+    values["notes"] = tuple(map(_note, values["notes"]))
     return RunMeta(**values)
+
+
+def _row(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _is_kind(value: object, kind: Any) -> bool:
+    if kind == _WORDS:
+        return isinstance(value, tuple) and all(isinstance(word, str) for word in value)
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _note(note: Any) -> Mapping[str, str]:
+    if isinstance(note, dict) and all(isinstance(note.get(name), str) for name in ("slug", "text")):
+        return note
+    return {"slug": "note-unreadable", "text": f"A note in {META_FILE} is none: {note!r}."}

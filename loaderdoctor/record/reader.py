@@ -33,7 +33,7 @@ def read(run_dir: Path) -> Run:
     What a killed process left is read up to its last whole record.  LoaderDoctorError `not-a-run` or `run-too-new`.
     """
     meta = read_meta(run_dir)
-    files = {file.name: read_processes(file) for file in sorted((run_dir / "records").glob("*.bin"))}
+    files = {file.name: _read_records(file) for file in sorted((run_dir / "records").glob("*.bin"))}
     processes = [process for of_file in files.values() for process in of_file]
     unreadable = [name for name, of_file in files.items() if not of_file]
     return Run(
@@ -46,6 +46,18 @@ def read(run_dir: Path) -> Run:
         sources=MappingProxyType(_read_sources(run_dir / "sources.json")),
         unwritten=_unwritten(run_dir),
     )
+
+
+def _read_records(path: Path) -> tuple[ProcessRecords, ...]:
+    """None where the file cannot be read; a newer version writes all of a run, so the training process's file tells of it."""
+    try:
+        return read_processes(path)
+    except OSError:
+        return ()
+    except LoaderDoctorError:
+        if path.name.startswith("main-"):
+            raise
+        return ()
 
 
 def _unwritten(run_dir: Path) -> tuple[int, int]:
@@ -94,7 +106,7 @@ def _process(rows: Rows, torn: int) -> ProcessRecords:
 
 
 def _unreadable(name: str) -> dict[str, str]:
-    return {"slug": "records-unreadable", "text": f"{name} has no header of a record file and was left out."}
+    return {"slug": "records-unreadable", "text": f"{name} cannot be read as a record file and was left out."}
 
 
 def _fields(kind: int, row: Rows) -> dict[str, int]:
@@ -122,18 +134,22 @@ def _texts(rows: Rows) -> dict[int, str]:
     return {
         number: b"".join(pieces[number][k] for k in range(of)).decode("utf-8", "replace")
         for number, of in parts.items()
-        if len(pieces[number]) == of
+        if len(pieces[number]) == of and max(pieces[number]) == of - 1 and min(pieces[number]) == 0
     }
 
 
 def _read_samples(path: Path) -> Samples:
     rows: list[Mapping[str, Any]] = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""  # as if nobody had sampled, which is said wherever a sample is asked for
+    for line in text.splitlines():
         try:
             rows.append(json.loads(line))
         except ValueError:
             continue  # the last line of a killed parent
-    return Samples(path.stem, tuple(row for row in rows if isinstance(row, dict) and "at_ns" in row))
+    return Samples(path.stem, tuple(row for row in rows if isinstance(row, dict) and isinstance(row.get("at_ns"), int)))
 
 
 def _read_sources(path: Path) -> dict[str, str]:

@@ -25,20 +25,23 @@ def start(run_dir: Path, root_pid: int) -> Sampling:
     from loaderdoctor.sample.gpu import GpuSampler
     from loaderdoctor.sample.loop import Sampling
     from loaderdoctor.sample.machine import MachineSampler
-    from loaderdoctor.sample.processes import ProcessesSampler
-    from loaderdoctor.sample.procfs import Roots
+    from loaderdoctor.sample.processes import DESCRIPTORS, MOST_PROCESSES, ProcessesSampler
+    from loaderdoctor.sample.procfs import Roots, descriptors_to_keep
     from loaderdoctor.sample.shm import ShmSampler
     from loaderdoctor.sample.tree import ProcessTree
 
     roots = Roots()
+    kept = descriptors_to_keep()
+    watched = max(1, min(MOST_PROCESSES, (kept - 1) // (DESCRIPTORS + 1)))
+    found = max(watched + 1, kept - watched * DESCRIPTORS)  # one more than are watched: then there are too many
     samplers: list[Sampler] = [
-        ProcessesSampler(roots),
+        ProcessesSampler(roots, watched),
         MachineSampler(roots),
         DisksSampler(roots, root_pid, run_dir.resolve()),
         CgroupSampler(roots, root_pid),
         ShmSampler(roots),
         GpuSampler(),
     ]
-    sampling = Sampling(run_dir / "samples", samplers, ProcessTree(root_pid, roots))
+    sampling = Sampling(run_dir / "samples", samplers, ProcessTree(root_pid, roots, found))
     sampling.begin()
     return sampling

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.sample.portable import PortableProcess
-from loaderdoctor.sample.procfs import Rarely, Roots
+from loaderdoctor.sample.procfs import Rarely, Roots, is_short_of_descriptors
 from loaderdoctor.sample.watched import WatchedProcess
 
 if TYPE_CHECKING:
@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 
     from loaderdoctor.sample.sampler import Note
 
-# Seven descriptors each, the tree's one among them: 96 processes stay below the usual limit of 1024 open files.  Real
-# trees have a few dozen.
-MOST_PROCESSES = 96
+DESCRIPTORS = 6  # kept open for a process that is watched, beside the one that the tree keeps
+MOST_PROCESSES = 96  # stay below the usual limit of 1024 open files; real trees have a few dozen
 # One process in turn: the walk over its page tables stops its page faults meanwhile.
 PRIVATE_EVERY_S = 2.0
 
@@ -30,8 +29,9 @@ class ProcessesSampler:
 
     name = "processes"
 
-    def __init__(self, roots: Roots) -> None:
+    def __init__(self, roots: Roots, most: int = MOST_PROCESSES) -> None:
         self._roots = roots
+        self._most = most
         self._watched: dict[int, Process] = {}
         self._turns: list[int] = []  # pids, the next to have its private memory measured first
         self._glance_turns: list[Process] = []
@@ -62,7 +62,8 @@ class ProcessesSampler:
                 rows.append(process.row())
             except PermissionError:
                 self._refused.add("stat")
-            except (OSError, ValueError):
+            except (OSError, ValueError) as error:
+                self._too_many |= is_short_of_descriptors(error)
                 self._forget(process)
             self._refused.update(name.rpartition("/")[2] for name in process.refused)
         return {"processes": rows} if rows else None
@@ -76,9 +77,9 @@ class ProcessesSampler:
                 ("sample-refused", f"Not readable of a process of the script: {names}; what they tell is left out.")
             )
         if self._too_many:
-            found.append(
-                ("sample-many-processes", f"Only the first {MOST_PROCESSES} processes of the script were watched.")
-            )
+            why = "" if self._most == MOST_PROCESSES else ": the limit of open files (`ulimit -n`) allows no more"
+            text = f"Only the first {self._most} processes of the script were watched{why}."
+            found.append(("sample-many-processes", text))
         return found
 
     def close(self) -> None:
@@ -91,15 +92,16 @@ class ProcessesSampler:
             self._forget(self._watched[pid])
         new = [pid for pid in pids if pid not in self._watched]
         for pid in new:
-            if len(self._watched) >= MOST_PROCESSES:
+            if len(self._watched) >= self._most:
                 self._too_many = True
                 return
             try:
                 self._watched[pid] = (
                     WatchedProcess(pid, self._roots.proc) if self._roots.has_proc else PortableProcess(pid)
                 )
-            except OSError:
-                continue  # it ended between being listed and being looked at
+            except OSError as error:  # it ended between being listed and being looked at, or too many files are open
+                self._too_many |= is_short_of_descriptors(error)
+                continue
             self._turns.insert(0, pid)
 
     def _measure_private(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ BYTES_PER_KIB = 1024
 # A look that takes long (page tables, mappings, many threads) is repeated so rarely that it stays below this share of
 # one core: it holds locks of the process it looks at.
 RARE_SHARE = 0.0005
+
+
+NOT_FOR_LOOKS = 64  # descriptors for all else: streams, files of samples, what Python opens to import something
+MOST_KEPT = 1 << 16  # enough for any tree
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,21 @@ def first_words(data: bytes, names: Iterable[str]) -> dict[str, str]:
                 break
             start = text.find("\n" + name, after)
     return found
+
+
+def descriptors_to_keep() -> int:
+    """How many files this process may keep open for its looks at others."""
+    try:
+        import resource
+    except ImportError:  # Windows, whose limit is far away
+        return MOST_KEPT
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_KEPT if limit == resource.RLIM_INFINITY else max(0, min(MOST_KEPT, limit - NOT_FOR_LOOKS))
+
+
+def is_short_of_descriptors(error: Exception) -> bool:
+    """Whether an error says that this process, or the machine, has as many files open as it may."""
+    return isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}
 
 
 class KeptFile:

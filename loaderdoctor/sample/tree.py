@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from loaderdoctor.sample.procfs import KeptFile, Rarely
+from loaderdoctor.sample.procfs import MOST_KEPT, KeptFile, Rarely
 
 if TYPE_CHECKING:
     from loaderdoctor.sample.procfs import Roots
@@ -23,7 +23,8 @@ WHOLE_MACHINE_EVERY_S = 5.0
 class ProcessTree:
     """Finds the living processes of a tree; a process once found stays in it when its parent ends first."""
 
-    def __init__(self, root_pid: int, roots: Roots) -> None:
+    def __init__(self, root_pid: int, roots: Roots, most: int = MOST_KEPT) -> None:
+        self._most = most  # one descriptor each
         self._root_pid = root_pid
         self._proc = str(roots.proc)
         self._living: dict[int, KeptFile] = {}  # their stat files: reading one fails once its own process has ended
@@ -45,7 +46,7 @@ class ProcessTree:
         every_thread = self._all_threads.due()
         found: dict[int, None] = {}
         queue = [self._root_pid, *self._living]
-        while queue:
+        while queue and len(found) < self._most:
             pid = queue.pop(0)
             if pid in found or not self._lives(pid):
                 continue

@@ -115,7 +115,7 @@ def test_what_is_ignored_stays_ignored_as_without(ignored):
 
 
 def test_handlers_are_put_back():
-    numbers = [getattr(signal, name) for name in (*child.FORWARDED, *child.FROM_THE_TERMINAL)]
+    numbers = child.FORWARDED | child.INTERRUPTS
     before = [signal.getsignal(number) for number in numbers]
     with child.started(python(""), os.environ) as running:
         running.wait(lambda: None, None)

@@ -61,6 +61,26 @@ def test_a_file_that_is_none_of_ours_is_left_out_and_said_so(on_disk, content):
     assert [note["slug"] for note in run.meta.notes] == ["records-unreadable"]
 
 
+def test_a_file_that_cannot_be_opened_is_left_out_and_said_so(on_disk):
+    (on_disk / "records" / "workers-1-1.bin").mkdir()
+    (on_disk / "samples").mkdir()
+    (on_disk / "samples" / "machine.jsonl").mkdir()
+    run = record.read(on_disk)
+    assert len(run.processes) == len(RUN.processes)
+    assert [note["slug"] for note in run.meta.notes] == ["records-unreadable"]
+    assert run.samples["machine"].rows == ()
+
+
+def test_a_workers_file_of_a_schema_that_does_not_exist_costs_itself(on_disk):
+    (file,) = (on_disk / "records").glob("worker-*.bin")
+    content = bytearray(file.read_bytes())
+    content[16] = 99  # header: kind, magic, schema
+    file.write_bytes(content)
+    run = record.read(on_disk)
+    assert [process.header["role"] for process in run.processes] == [0]
+    assert [note["slug"] for note in run.meta.notes] == ["records-unreadable"]
+
+
 def test_records_of_a_kind_from_the_future_are_counted(on_disk):
     with main_file(on_disk).open("ab") as file:
         file.write(RECORD.pack(9999, *range(15)))

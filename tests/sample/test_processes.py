@@ -1,9 +1,11 @@
 """Rows about processes: real ones that do one known thing, and drawn ones that refuse or end."""
 
 import os
+import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 from drawn_machine import machine, stat
 from real_processes import BURN, READ_AGAIN, SLEEP, open_descriptors, running
@@ -170,6 +172,32 @@ def test_more_processes_than_descriptors_allow_are_noted(tmp_path):
     sampler.close()
 
 
+SAMPLES_MANY = """
+import json, os, resource, subprocess, sys
+from pathlib import Path
+from loaderdoctor import sample
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+children = [subprocess.Popen(["sleep", "1000"]) for _ in range(40)]
+sampling = sample.start(Path(sys.argv[1]), os.getpid())
+sampling.stop()
+for child in children:
+    child.kill()
+rows = Path(sys.argv[1], "samples", "processes.jsonl").read_text().splitlines()
+print({len(json.loads(row)["processes"]) for row in rows}, *sampling.notes, sep="\\n")
+"""
+
+
+@linux
+def test_a_low_limit_of_open_files_is_noted_and_what_it_allows_is_watched(tmp_path):
+    told = subprocess.check_output([sys.executable, "-c", SAMPLES_MANY, str(tmp_path)], text=True).splitlines()
+    text = (
+        "Only the first 9 processes of the script were watched: the limit of open files (`ulimit -n`) allows no more."
+    )
+    assert told[0] == "{9}"
+    assert str(("sample-many-processes", text)) in told
+    assert not [line for line in told if "failed" in line or "lost" in line]
+
+
 def test_glances_at_many_processes_take_turns(tmp_path):
     pids = range(1000, 1000 + 2 * MOST_GLANCES)
     sampler = ProcessesSampler(drawn(tmp_path, pids))
@@ -192,6 +220,17 @@ def test_without_proc_the_row_has_what_psutil_knows(tmp_path):
     assert row["pid"] == process.pid
     assert row["rss_bytes"] > 0
     assert "waits" not in row
+
+
+def test_where_psutil_is_denied_nothing_is_said_of_the_process_but_that(tmp_path, monkeypatch):
+    def denied(_process):
+        raise psutil.AccessDenied
+
+    with running(SLEEP) as process:
+        monkeypatch.setattr(psutil.Process, "name", denied)
+        sampler = ProcessesSampler(machine(tmp_path))
+        assert sampler.sample([process.pid]) is None
+    assert [slug for slug, _ in sampler.notes()] == ["sample-refused"]
 
 
 @pytest.mark.parametrize("line", [b"", b"7 (python", b"7 (python) S 1 2"])
