@@ -76,7 +76,7 @@ def of_pandas():
         "pandas:read_csv": lambda: pd.read_csv("a.csv"),
         "pandas:read_table": lambda: pd.read_table("a.csv"),
         "pandas:read_json": lambda: pd.read_json("a.json"),
-        "pandas:read_pickle": lambda: pd.read_pickle("a.pickle"),
+        "pandas:read_pickle": lambda: pd.read_pickle("a.pickle"),  # noqa: S301 - our own file
     }
 
 
@@ -99,10 +99,10 @@ def of_pandas_by_tables():
 
 
 def of_pyarrow():
-    import pyarrow
+    import pyarrow as pa
     from pyarrow import parquet
 
-    parquet.write_table(pyarrow.table({"a": list(range(10))}), "b.parquet")
+    parquet.write_table(pa.table({"a": list(range(10))}), "b.parquet")
     return {
         "pyarrow.parquet:read_table": lambda: parquet.read_table("b.parquet"),
         "pyarrow.parquet.core:read_table": lambda: parquet.core.read_table("b.parquet"),
