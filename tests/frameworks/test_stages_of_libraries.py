@@ -29,7 +29,7 @@ LIBRARIES = {
     "lmdb": ("lmdb",),
     "zipfile": (),
     "tarfile": (),
-    "torchaudio": ("torchaudio", "torchcodec", "soundfile"),
+    "torchaudio": ("torchaudio",),
     "soundfile": ("soundfile",),
     "librosa": ("librosa", "soundfile"),
     "decord": ("decord", "cv2"),

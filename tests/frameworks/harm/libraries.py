@@ -293,7 +293,7 @@ class Uses(Dataset):
         try:
             return name, repr(function())
         except Exception as error:  # noqa: BLE001 - whatever it is, it must be the same
-            return name, f"{type(error).__name__}: {str(error)[:150]}"
+            return name, f"{type(error).__name__}: {str(error).splitlines()[0]}"
 
 
 if __name__ == "__main__":

@@ -34,6 +34,6 @@ if __name__ == "__main__":
     with multiprocessing.Pool(1) as pool:
         for function, argument in calls:
             try:
-                print(function.__name__, pool.map(function, [argument]))
+                print(function.__name__, len(pool.map(function, [argument])))
             except Exception as error:  # noqa: BLE001 - what a library says of a file that is none is compared, too
-                print(function.__name__, type(error).__name__, str(error)[:150])
+                print(function.__name__, type(error).__name__, str(error).splitlines()[0])
