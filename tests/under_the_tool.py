@@ -31,6 +31,7 @@ class Step:
     got: float
     done: float
     first: bool  # of its loop
+    ending_s: float  # what the last next() of the loop before took, which is a wait too
 
 
 def run(command: list[str], directory: Path, **environment: str) -> Done:
@@ -65,12 +66,13 @@ def read_report(run_directory: Path, stderr: str = "") -> dict[str, Any]:
 
 def read_stopwatch(path: Path) -> list[list[Step]]:
     """The loops that a script timed by itself, each a list of its steps."""
-    loops = []
+    loops, ending_s = [], 0.0
     for loop in json.loads(path.read_text(encoding="utf-8")):
         asked, steps = loop["began"], []
         for got, done in loop["steps"]:
-            steps.append(Step(asked, got, done, first=not steps))
+            steps.append(Step(asked, got, done, first=not steps, ending_s=0.0 if steps else ending_s))
             asked = done
+        ending_s = loop.get("over", asked) - asked
         loops.append(steps)
     return loops
 
@@ -81,6 +83,6 @@ def starved_share(*ranks: list[list[Step]]) -> float:
     Ranks wait for each other in every step, so the longest wait of any of them counts; the time is the first one's.
     """
     steps = [[step for loop in loops for step in loop] for loops in ranks]
-    waits_s = [max(step.got - step.asked for step in same) for same in zip(*steps, strict=True)]
+    waits_s = [max(step.got - step.asked + step.ending_s for step in same) for same in zip(*steps, strict=True)]
     warm_up = max(3, len(waits_s) // 10)
     return sum(waits_s[warm_up:]) / (steps[0][-1].done - steps[0][warm_up - 1].done)

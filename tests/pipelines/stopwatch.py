@@ -5,8 +5,9 @@
         stopwatch.got()         first line of the loop
         ...
         stopwatch.done()        last line of the loop
+    stopwatch.over()            first line after it, where what the last next() takes (it ends the workers) is to count
 
-At exit the file named by STOPWATCH gets [{"began": s, "steps": [[got, done], ...]}, ...], seconds of
+At exit the file named by STOPWATCH gets [{"began": s, "steps": [[got, done], ...], "over": s}, ...], seconds of
 `time.perf_counter`.  Under torchrun each rank writes a file of its own, with the rank appended to the name.
 """
 
@@ -29,6 +30,10 @@ def got() -> None:
 
 def done() -> None:
     _loops[-1]["steps"][-1].append(time.perf_counter())
+
+
+def over() -> None:
+    _loops[-1]["over"] = time.perf_counter()
 
 
 @atexit.register

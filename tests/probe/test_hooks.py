@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from inspect import signature
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from installed import need
 from probing import main_of, read, run, workers_of
 from torch.utils.data import DataLoader
 
@@ -353,8 +353,7 @@ def test_how_many_samples_there_are_in_a_batch_that_the_data_set_makes_is_not_kn
 
 
 def test_torchdata_is_followed_where_it_is_installed(tmp_path):
-    if importlib.util.find_spec("torchdata") is None:
-        pytest.skip("torchdata is not installed")
+    need("torchdata.stateful_dataloader")
     source = (
         "from torchdata.stateful_dataloader import StatefulDataLoader\n"
         "print(len(list(StatefulDataLoader(range(8), batch_size=2, num_workers=2))))\n"

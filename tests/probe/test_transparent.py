@@ -51,3 +51,28 @@ def test_batches_generators_and_parameters_are_the_same_to_the_bit(tmp_path, met
     assert {"worker_ready", "fetch", "busy", "send"} <= set().union(
         *(worker.kinds() for worker in workers_of(tmp_path))
     )
+
+
+# What the probe reads of the process beside its clock, from descriptors that it opens once.
+OURS = re.compile(r"'/proc/\*/(statm|task/\*/(io|schedstat))', ")
+MOST_OF_OURS = 3
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
+def test_threads_children_descriptors_and_shared_memory_are_the_same_but_for_what_we_read(tmp_path):
+    native = run(SCRIPTS / "resources.py", None, "held")
+    probed = run(SCRIPTS / "resources.py", tmp_path, "held")
+    assert OURS.sub("", probed.stdout) == native.stdout
+    assert len(native.stdout.splitlines()) == 3 * (2 * (8 + 1) + 1)
+    assert max(len(OURS.findall(line)) for line in probed.stdout.splitlines()) <= MOST_OF_OURS
+    assert probed.stderr == native.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(
+    reason="CPython adds the frame of every Python function that an exception passes, our hooks' as well"
+)
+def test_tracebacks_are_the_scripts_own(tmp_path):
+    native = run(SCRIPTS / "resources.py", None, "tracebacks")
+    assert run(SCRIPTS / "resources.py", tmp_path, "tracebacks").stdout == native.stdout

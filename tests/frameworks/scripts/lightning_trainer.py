@@ -32,6 +32,7 @@ class Timed:
             yield batch
             if index != LAST:
                 stopwatch.done()
+        stopwatch.over()
 
 
 class Model(lightning.LightningModule):

@@ -1,12 +1,10 @@
 """timm's create_loader, whose iterator outlives an epoch and holds a batch ready."""
 
-import time
-
 import numpy as np
 import torch
 from PIL import Image
 from timm.data import create_loader
-from training import BATCH, SAMPLE_S, SAMPLES, train
+from training import BATCH, SAMPLES, dawdle, train
 
 
 class Images(torch.utils.data.Dataset):
@@ -16,7 +14,7 @@ class Images(torch.utils.data.Dataset):
         return SAMPLES
 
     def __getitem__(self, index):
-        time.sleep(SAMPLE_S)
+        dawdle()
         return self.transform(Image.fromarray(np.full((8, 8, 3), index % 256, dtype=np.uint8))), 0
 
 
