@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse import queue, stages, stats
-from loaderdoctor.analyse.frames import NS
+from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.making import making_of
 from loaderdoctor.analyse.shares import mean_of, mean_s, median_s, share
 from loaderdoctor.analyse.signals import NOT_RECORDED, LoaderSignals
@@ -62,13 +62,15 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
     ready_median, ready_empty = queue.ready(measured) if with_workers else (NO_WORKERS, NO_WORKERS)
     wall = with_wall(late)
     named = recorded.stages[recorded.stages["loader"].isin(loader.numbers)]
+    passed = table(recorded.rank.main, "passed")
+    passed = passed[passed["loader"].isin(loader.numbers)]
     return LoaderSignals(
         id=loader.id,
         role=loader.role,
         site=loader.site,
         settings=loader.settings,
-        batches=len(own),
-        epochs=int(own["loop"].nunique()),
+        batches=len(own) + int(passed["batches"].sum()),
+        epochs=int(own["loop"].nunique() + passed["epochs"].sum()),
         wait_s=_sum_s(measured["wait_ns"]),
         exposed_wait_s=_sum_s(measured["exposed_ns"]),
         exposed_wait_share=_of_time(measured["exposed_ns"], time_ns),
