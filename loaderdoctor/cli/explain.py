@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import io
+import sys
 
 import click
 
@@ -21,6 +23,8 @@ def explain(cause: str | None) -> None:
 
     from loaderdoctor import causes
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # bullets and dashes, where a terminal has ASCII alone
     console = Console()
     if cause is not None:
         console.print(Markdown(_page(cause)))

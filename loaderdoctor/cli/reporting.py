@@ -23,7 +23,9 @@ FAULT_FILE = "loaderdoctor-fault.txt"
 
 def say(sentence: str) -> None:
     """Tell the user; stdout is the script's."""
-    click.echo(f"loaderdoctor: {sentence}", err=True)
+    from loaderdoctor.report.visible import visible_line
+
+    click.echo(f"loaderdoctor: {visible_line(sentence)}", err=True)
 
 
 def complain(error: LoaderDoctorError) -> None:
@@ -83,6 +85,7 @@ def _keep_fault(run_dir: Path) -> str:
     trace = traceback.format_exc()
     path = run_dir / FAULT_FILE
     try:
+        path.touch(mode=0o600)
         path.write_text(trace, encoding="utf-8")
     except OSError:
         return trace.splitlines()[-1]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.masked_source import masked_source
 from loaderdoctor.probe.layout import ROLE_MAIN
 from loaderdoctor.record import read_process
 
@@ -64,7 +65,7 @@ def gather_sources(run_dir: Path, processes: Iterable[ProcessRecords]) -> None:
             file = process.texts.get(int(number), "").rpartition(":")[0]
             try:
                 if file and file not in sources and Path(file).stat().st_size <= MOST_SOURCE_BYTES:
-                    sources[file] = Path(file).read_bytes().decode("utf-8")
+                    sources[file] = masked_source(Path(file).read_bytes().decode("utf-8"))
             except (OSError, UnicodeDecodeError):
                 continue
     kept = run_dir / "sources.json"

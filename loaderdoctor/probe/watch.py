@@ -20,6 +20,7 @@ class Watch:
         "batch",
         "building",
         "epoch",
+        "gave_ns",
         "iterator",
         "loader",
         "makers",
@@ -37,6 +38,7 @@ class Watch:
         self.loader = loader
         self.epoch = epoch
         self.ordinal = 0  # of the next call of next()
+        self.gave_ns = 0  # what giving back a batch took when it was last heard
         self.sampler_ns = 0  # index generation so far
         self.batch = UNKNOWN  # of the last message from the workers
         self.makers: dict[int, int] = {}  # batch -> worker, from its arrival until next() returns it

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 META_FILE = "run.json"
 SCHEMA = "loaderdoctor.run/1"
+MOST_BYTES = 64 << 20  # a run writes kilobytes; reading a gigabyte of another hand's would take ten of memory
 
 
 def write_meta(run_dir: Path, meta: RunMeta) -> None:
@@ -28,11 +29,14 @@ def read_meta(run_dir: Path) -> RunMeta:
     """The run.json of a run directory.  LoaderDoctorError `not-a-run` or `run-too-new` where there is none to read."""
     path = run_dir / META_FILE
     try:
+        if path.stat().st_size > MOST_BYTES:
+            sentence = f"{path} is larger than {MOST_BYTES >> 20} MiB: no run of loaderdoctor wrote it."
+            raise LoaderDoctorError("not-a-run", sentence, ExitCode.NO_REPORT)
         raw = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         sentence = f"{run_dir} is not a run directory: it has no {META_FILE}."
         raise LoaderDoctorError("not-a-run", sentence) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         sentence = f"{path} cannot be read: {error}."
         raise LoaderDoctorError("not-a-run", sentence, ExitCode.NO_REPORT) from None
     if not isinstance(raw, dict):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.report.advice import PATCH_FILE
+from loaderdoctor.report.parts import Parts
 from loaderdoctor.report.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
     from loaderdoctor.analyse.signals import Signals
     from loaderdoctor.causes.base import Diagnosis
@@ -26,7 +28,7 @@ FORMATS = ("html", "pdf", "json", "md")
 
 @dataclass(frozen=True)
 class Written:
-    """The files that were written, in order, and notes (slug, text) on those that were not."""
+    """The files that were written, in order, and notes (slug, text) on those that were not, or lack a part."""
 
     files: tuple[Path, ...]
     notes: tuple[tuple[str, str], ...] = ()
@@ -38,57 +40,77 @@ def write(  # noqa: PLR0917 - the stages in their order
 ) -> Written:
     """Write report.<format> for each format, and fix.patch where a source edit is prescribed.
 
-    A file appears whole or not at all.  A PDF that cannot be made is a note.  LoaderDoctorError `unknown-format` or
-    `unknown-language`; OSError where the directory cannot be written.
+    A file appears whole or not at all, for its owner's eyes alone.  One that cannot be made or written is a note.
+    LoaderDoctorError `unknown-format` or `unknown-language`; OSError where no file at all can be written.
     """
     if unknown := sorted(set(formats) - set(FORMATS)):
         sentence = f"There is no format {', '.join(unknown)}: choose among {', '.join(FORMATS)}."
         raise LoaderDoctorError("unknown-format", sentence)
+    words = Words(lang)
+    parts = Parts(words)
+    notes: list[Note] = []
+    contents = _contents(run, signals, diagnosis, sorted(set(formats), key=FORMATS.index), lang, parts, notes)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files, faults = [], []
+    for name, content in contents.items():
+        try:
+            files.append(_write_whole(directory / name, content))
+        except OSError as error:
+            faults.append(error)
+            notes.append(("report-unwritten", words("file.unwritten", file=name, error=error.strerror)))
+    if faults and not files:
+        raise faults[0]
+    return Written(tuple(files), (*parts.notes, *notes), lang)
+
+
+def _contents(  # noqa: PLR0917 - what `write` is given, and where its notes go
+    run: Run, signals: Signals, diagnosis: Diagnosis, formats: Sequence[str], lang: str, parts: Parts, notes: list[Note]
+) -> dict[str, bytes]:
+    """File name -> content, of each that can be made."""
     from loaderdoctor.report import html, json, markdown
     from loaderdoctor.report.prescribe import fix_patch
     from loaderdoctor.report.view import view
 
     seen = view(run, signals, diagnosis, lang)
-    patch = fix_patch(run, signals, diagnosis)
-    page, data = html.render(seen), json.render(run, signals, diagnosis, lang)
-    attachments = {"report.json": data} | ({PATCH_FILE: patch.text} if patch else {})
-    texts = {"html": page, "json": data, "md": markdown.render(seen)}
-    directory.mkdir(parents=True, exist_ok=True)
-    files, notes = [], []
-    for name in sorted(set(formats), key=FORMATS.index):
-        path = directory / f"report.{name}"
-        if name == "pdf":
-            content, note = _pdf(seen, attachments, run.meta.started_utc)
-            notes += note
-        else:
-            content = texts[name].encode("utf-8", "backslashreplace")
-        if content is not None:
-            files.append(_write_whole(path, content))
-    if patch is not None:
-        files.append(_write_whole(directory / PATCH_FILE, patch.text.encode()))
-    return Written(tuple(files), tuple(notes), lang)
+    patch = parts.made(PATCH_FILE, lambda: fix_patch(run, signals, diagnosis), None)
+    data = parts.made("report.json", lambda: json.render(run, signals, diagnosis, lang), None)
+    attachments = {"report.json": data, PATCH_FILE: patch.text if patch else None}
+    makers: dict[str, Callable[[], str | bytes | None]] = {
+        "html": lambda: html.render(seen),
+        "pdf": lambda: _pdf(seen, {k: v for k, v in attachments.items() if v is not None}, run.meta.started_utc, notes),
+        "json": lambda: data,
+        "md": lambda: markdown.render(seen),
+    }
+    made = {f"report.{one}": parts.made(f"report.{one}", makers[one], None) for one in formats}
+    made |= {PATCH_FILE: patch.text if patch else None}
+    return {name: text if isinstance(text, bytes) else text.encode() for name, text in made.items() if text is not None}
 
 
-def _pdf(seen: ReportView, attachments: dict[str, str], started_utc: str) -> tuple[bytes | None, list[Note]]:
-    """The PDF, or None and why."""
+def _pdf(seen: ReportView, attachments: dict[str, str], started_utc: str, notes: list[Note]) -> bytes | None:
+    """The PDF, or None and a note on why."""
     from loaderdoctor.report import pdf
 
     words = Words(seen.lang)
     try:
         drawn = pdf.render(seen, attachments, started_utc)
     except LoaderDoctorError as error:
-        return None, [(error.slug, words("pdf.libraries-missing"))]
+        notes.append((error.slug, words("pdf.libraries-missing")))
+        return None
     except Exception as error:  # noqa: BLE001 - a failing PDF never fails a run, whatever WeasyPrint trips over
-        return None, [("pdf-failed", words("pdf.failed", error=repr(error)))]
-    return drawn.data, [("pdf-glyphs-missing", words("pdf.glyphs-missing"))] if drawn.lacks_glyphs else []
+        notes.append(("pdf-failed", words("pdf.failed", error=repr(error))))
+        return None
+    if drawn.lacks_glyphs:
+        notes.append(("pdf-glyphs-missing", words("pdf.glyphs-missing")))
+    return drawn.data
 
 
 def _write_whole(path: Path, content: bytes) -> Path:
-    """Write under another name first, so that nobody ever reads half a report."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write under another name first, so that nobody ever reads half a report, and nobody but its owner a whole one."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # its mode is 0600
+    partial = Path(name)
     try:
-        partial.touch(mode=0o600)  # a report names files and commands that are nobody else's to read
-        partial.write_bytes(content)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

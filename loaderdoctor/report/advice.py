@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from loaderdoctor.privacy import clean, code_path, masked
 from loaderdoctor.report import figures
 from loaderdoctor.report.charts import interval_chart
 from loaderdoctor.report.headline import first_finding
 from loaderdoctor.report.model import DiffLine, Fix, Gain
 from loaderdoctor.report.prescribe import as_arguments, patch_of, site_of
+from loaderdoctor.report.privacy import clean, code_path, shown_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,10 +62,10 @@ def instead(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words) -> F
 
 def words_after_profile(run: Run) -> str:
     """The command as it is written behind `loaderdoctor profile`."""
-    command = masked(run.meta.command)
+    command = shown_command(run.meta.command, run.meta.working_directory)
     if command and _PYTHON.fullmatch(PurePath(command[0]).name) and len(command) > 1:
-        return clean(shlex.join(command[1:]), run.meta.working_directory)
-    return clean(shlex.join(["--", *command]), run.meta.working_directory)
+        return shlex.join(command[1:])
+    return shlex.join(["--", *command])
 
 
 def gain(finding: Finding | None, diagnosis: Diagnosis, words: Words) -> Gain:
@@ -76,7 +77,7 @@ def gain(finding: Finding | None, diagnosis: Diagnosis, words: Words) -> Gain:
     sentences = []
     if memory is not None and memory < 0:
         sentences.append(words("gain.memory", size=figures.size(-memory)))
-    if finding.gain is None:
+    if finding.gain is None or not math.isfinite(finding.gain.speedup.high):
         return Gain(title, None, (*sentences, words("gain.unknown")))
     if keeps_speed(finding):
         return Gain(title, None, (*sentences, words("gain.same-speed")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from loaderdoctor.analyse.signals import Signals, StepSignals
+    from loaderdoctor.report.parts import Parts
     from loaderdoctor.report.words import Words
     from loaderdoctor.values import Interval
 
@@ -24,9 +26,10 @@ _SERIES = ("wait", "copy", "compute")
 _FROM_BELOW = ("compute", "copy", "wait")
 
 
-def proof(signals: Signals, words: Words) -> Proof:
+def proof(signals: Signals, words: Words, parts: Parts) -> Proof:
     """Both charts, each where its numbers are there."""
-    split, steps = split_bar(signals.steps, words), steps_chart(signals.steps, words)
+    split = parts.made("split", lambda: split_bar(signals.steps, words), None)
+    steps = parts.made("steps", lambda: steps_chart(signals.steps, words), None)
     absent = "" if split or steps else words("proof.absent")
     return Proof(words("proof.title"), split, steps, absent)
 
@@ -39,14 +42,16 @@ def split_bar(steps: StepSignals, words: Words) -> SplitBar | None:
         "compute": value_or_none(steps.compute_share),
         "other": value_or_none(steps.other_share),
     }
-    if not isinstance(steps.median_s, Measured) or not any(shares.values()):
+    if not isinstance(steps.median_s, Measured):
         return None
     median_s = steps.median_s.value
     rows = tuple(
         (kind, words(f"part.{kind}"), figures.seconds(share * median_s), figures.share(share), share)
         for kind, share in shares.items()
-        if share
+        if share and math.isfinite(share)
     )
+    if not rows:
+        return None
     parts = tuple(Part(kind, f"{label} {length}", share) for kind, label, length, _, share in rows)
     listed = ", ".join(f"{label} {length}" for _, label, length, *_ in rows)
     columns = (Column(words("column.part")), Column(words("column.time"), True), Column(words("column.share"), True))
@@ -61,10 +66,11 @@ def split_bar(steps: StepSignals, words: Words) -> SplitBar | None:
 
 def steps_chart(steps: StepSignals, words: Words) -> StepsChart | None:
     """The steady steps in order; means of neighbours where there are more than can be drawn."""
-    kinds = [kind for kind in _FROM_BELOW if any(step[_SERIES.index(kind)] > 0 for step in steps.series)]
+    known = [step for step in steps.series if all(map(math.isfinite, step))]
+    kinds = [kind for kind in _FROM_BELOW if any(step[_SERIES.index(kind)] > 0 for step in known)]
     if not kinds:
         return None
-    series = [tuple(step[_SERIES.index(kind)] for kind in kinds) for step in steps.series]
+    series = [tuple(step[_SERIES.index(kind)] for kind in kinds) for step in known]
     bars = means(series, MOST_MARKS // len(kinds))
     longest_s = max(sum(bar) for bar in bars)
     top_s = figures.nice_ceiling(min(longest_s, CUT_ABOVE * statistics.median(sum(bar) for bar in bars)))

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import FOUND, NO_DATA
-from loaderdoctor.privacy import clean, code_path
 from loaderdoctor.report import figures
 from loaderdoctor.report.advice import fix, gain_in_words
 from loaderdoctor.report.headline import cause_in_words, first_finding, loader_of
 from loaderdoctor.report.model import Column, FindingBlock, Listing, Table
 from loaderdoctor.report.page_one import MOST_RULED_OUT, evidence_text, ruled_out_entries, settings_in_words
 from loaderdoctor.report.prescribe import as_arguments
+from loaderdoctor.report.privacy import clean, code_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
     from loaderdoctor.causes.base import Diagnosis, Finding
     from loaderdoctor.record.run import Run
+    from loaderdoctor.report.parts import Parts
     from loaderdoctor.report.prescribe import FixPatch
     from loaderdoctor.report.words import Words
 
@@ -26,12 +27,12 @@ MOST_ROWS = 25  # a PDF takes 13 ms for each row, and nobody reads further; repo
 
 
 def other_findings(
-    run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, in_file: FixPatch | None
+    run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, in_file: FixPatch | None, *, parts: Parts
 ) -> tuple[FindingBlock, ...]:
     """Everything found but the first."""
     first = first_finding(diagnosis)
     found = [entry for entry in diagnosis.findings if entry.status == FOUND and entry is not first]
-    return tuple(_block(run, signals, finding, words, in_file) for finding in found)
+    return tuple(parts.each("findings", lambda finding: _block(run, signals, finding, words, in_file), found))
 
 
 def _block(run: Run, signals: Signals, finding: Finding, words: Words, in_file: FixPatch | None) -> FindingBlock:
@@ -55,15 +56,16 @@ def _finding_facts(finding: Finding, words: Words) -> Iterator[str]:
     yield words("finding.confidence", confidence=words(f"confidence.{finding.confidence}"))
 
 
-def tables(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words) -> tuple[Table, ...]:
+def tables(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts: Parts) -> tuple[Table, ...]:
     """Every table that has rows."""
+    loaders = signals.loaders
     every = (
-        _what_if(signals, diagnosis, words),
-        _phases(signals, words),
-        _loaders(signals, words),
-        *(_workers(loader, signals, words) for loader in signals.loaders),
-        *(_stages(loader, signals, words) for loader in signals.loaders),
-        *(_hot(loader, run, signals, words) for loader in signals.loaders),
+        *parts.each("what-if", lambda one: _what_if(one, diagnosis, words), (signals,)),
+        *parts.each("phases", lambda one: _phases(one, words), (signals,)),
+        *parts.each("loaders", lambda one: _loaders(one, words), (signals,)),
+        *parts.each("workers", lambda loader: _workers(loader, signals, words), loaders),
+        *parts.each("stages", lambda loader: _stages(loader, signals, words), loaders),
+        *parts.each("hot-functions", lambda loader: _hot(loader, run, signals, words), loaders),
     )
     return tuple(table for table in every if table.rows)
 
@@ -169,17 +171,24 @@ def _hot(loader: LoaderSignals, run: Run, signals: Signals, words: Words) -> Tab
     return _table(_about("hot.title", loader, signals, words), columns, rows, words, words("hot.note"))
 
 
-def lists(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words) -> tuple[Listing, ...]:
+def lists(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts: Parts) -> tuple[Listing, ...]:
     """What else was ruled out, what could not be checked and why, and the notes of the run."""
     folder = run.meta.working_directory
-    notes = [(note["slug"], clean(note["text"], folder)) for note in run.meta.notes]
-    notes += [(slug, clean(text, folder)) for slug, text in signals.notes]
-    every = (
-        Listing(words("ruled-out.rest"), ruled_out_entries(run, diagnosis, words)[MOST_RULED_OUT:]),
-        Listing(words("no-data.title"), _no_data(run, diagnosis)),
-        Listing(words("notes.title"), tuple(notes)),
-    )
+    makers: Mapping[str, Callable[[], Iterable[tuple[str, str]]]] = {
+        "ruled-out.rest": lambda: ruled_out_entries(run, diagnosis, words)[MOST_RULED_OUT:],
+        "no-data.title": lambda: _no_data(run, diagnosis),
+        "notes.title": lambda: ((slug, clean(text, folder)) for slug, text in notes_of(run, signals)),
+    }
+    every = parts.each("lists", lambda key: Listing(words(key), tuple(makers[key]())), makers)
     return tuple(listing for listing in every if listing.entries)
+
+
+def notes_of(run: Run, signals: Signals) -> Iterator[tuple[str, str]]:
+    """What the parent and the analysis noted; a run of another hand may hold notes that are none."""
+    for note in run.meta.notes:
+        if isinstance(note, dict):
+            yield str(note.get("slug", "")), str(note.get("text", ""))
+    yield from signals.notes
 
 
 def _no_data(run: Run, diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:

@@ -23,6 +23,8 @@ def significant(value: float, digits: int = 3) -> str:
     """Round to significant digits, never in powers of ten, never with more than the value carries."""
     if not value:
         return "0"
+    if not math.isfinite(value):
+        return ABSENT
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{min(decimals, 6)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -30,6 +32,8 @@ def significant(value: float, digits: int = 3) -> str:
 
 def share(value: float) -> str:
     """0.583 -> "58 %"; one decimal below ten percent."""
+    if not math.isfinite(value):
+        return ABSENT
     if 0 < value < _SMALLEST_SHARE:
         return "< 0.1 %"
     return f"{_percent(value)} %"
@@ -41,12 +45,16 @@ def share_range(interval: Interval) -> str:
 
 
 def _percent(value: float) -> str:
+    if not math.isfinite(value):
+        return ABSENT
     percent = 100 * value
     return f"{percent:.1f}".removesuffix(".0") if percent < 9.95 else f"{percent:.0f}"  # noqa: PLR2004 - rounds to 10
 
 
 def seconds(value: float, digits: int = 3) -> str:
     """A duration in the unit that fits: "193 ms", "1.25 s", "3.2 min"."""
+    if not math.isfinite(value):
+        return ABSENT
     factor, unit = _unit_of_seconds(value)
     return f"{significant(value / factor, digits)} {unit}"
 
@@ -65,6 +73,8 @@ def _unit_of_seconds(value: float) -> tuple[float, str]:
 
 def size(value: float) -> str:
     """Bytes in the unit that fits: "1.5 GiB"."""
+    if not math.isfinite(value):
+        return ABSENT
     factor, unit = next((entry for entry in _BYTES if abs(value) >= entry[0]), _BYTES[-1])
     return f"{significant(value / factor)} {unit}"
 
@@ -80,6 +90,8 @@ def times_range(interval: Interval) -> str:
 
 
 def _factor(value: float) -> str:
+    if not math.isfinite(value):
+        return ABSENT
     if value >= 10:  # noqa: PLR2004 - two digits say enough
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 1.3 else f"{value:.2f}"  # noqa: PLR2004 - below, a tenth is a third of the gain

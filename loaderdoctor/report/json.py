@@ -5,21 +5,25 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.causes.base import FOUND, Action
-from loaderdoctor.privacy import clean, code_path, masked, short_path
+from loaderdoctor.report.details import notes_of
 from loaderdoctor.report.headline import headline
 from loaderdoctor.report.page_one import facts_of
+from loaderdoctor.report.parts import Parts
 from loaderdoctor.report.prescribe import patch_of
+from loaderdoctor.report.privacy import clean, code_path, short_path, shown_command
+from loaderdoctor.report.visible import json_escaped, shortened
 from loaderdoctor.report.words import Words
 from loaderdoctor.values import Interval, Measured, value_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from loaderdoctor.analyse.signals import HotFunction, LoaderSignals, Signals, Stage, WorkerSignals
-    from loaderdoctor.causes.base import Diagnosis, Finding, Gain, Prescription
+    from loaderdoctor.causes.base import Diagnosis, Finding, Gain, Prescription, WhatIf
     from loaderdoctor.record.run import Run
     from loaderdoctor.values import Value
 
@@ -29,35 +33,45 @@ SCHEMA = "loaderdoctor.report/1"
 
 def render(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> str:
     """The report as JSON text."""
-    return json.dumps(as_json(run, signals, diagnosis, lang), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    report = as_json(run, signals, diagnosis, lang)
+    return json_escaped(json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def as_json(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> dict[str, Any]:
     """The report as JSON values: shares 0..1, seconds, bytes; null where something is not known."""
     folder = run.meta.working_directory
-    report = {
-        "schema": SCHEMA,
-        "run": _run(run),
-        "verdict": _verdict(signals, diagnosis, lang),
-        "step": _step(signals),
-        "phases": [asdict(phase) for phase in signals.phases],
-        "loaders": [_loader(loader, folder) for loader in signals.loaders],
-        "findings": [_finding(run, signals, finding) for finding in _found_first(diagnosis)],
-        "what_if": [
-            {
-                "loader": row.loader,
-                "settings": dict(row.settings),
-                "speedup": asdict(row.speedup),
-                "memory_bytes": row.memory_bytes,
-            }
-            for row in diagnosis.what_if
-        ],
-        "combined_gain": _gain(diagnosis.combined_gain),
-        "environment": facts_of(run, signals),
-        "overhead": {"share": value_or_none(signals.overhead_share), "lost_records": signals.lost_records},
-        "notes": [{"slug": slug, "text": clean(text, folder)} for slug, text in _notes(run, signals)],
+    parts = Parts(Words(lang))
+    makers: Mapping[str, Callable[[], Any]] = {
+        "run": lambda: _run(run),
+        "verdict": lambda: _verdict(signals, diagnosis, lang),
+        "step": lambda: _step(signals),
+        "phases": lambda: [asdict(phase) for phase in signals.phases],
+        "loaders": lambda: list(parts.each("loaders", lambda loader: _loader(loader, folder), signals.loaders)),
+        "findings": lambda: list(
+            parts.each("findings", lambda finding: _finding(run, signals, finding), _found_first(diagnosis))
+        ),
+        "what_if": lambda: [_what_if(row) for row in diagnosis.what_if],
+        "combined_gain": lambda: _gain(diagnosis.combined_gain),
+        "environment": lambda: facts_of(run, signals),
+        "overhead": lambda: {"share": value_or_none(signals.overhead_share), "lost_records": signals.lost_records},
+        "notes": lambda: [_note(slug, clean(text, folder)) for slug, text in notes_of(run, signals)],
     }
-    return {key: _plain(value) for key, value in report.items()}
+    report = {key: parts.made(key, partial(_plain_of, make), None) for key, make in makers.items()}
+    report["notes"] = [*(report["notes"] or []), *(_note(slug, text) for slug, text in parts.notes)]
+    return {"schema": SCHEMA, **report}
+
+
+def _note(slug: str, text: str) -> dict[str, str]:
+    return {"slug": slug, "text": text}
+
+
+def _what_if(row: WhatIf) -> dict[str, Any]:
+    return {
+        "loader": row.loader,
+        "settings": dict(row.settings),
+        "speedup": asdict(row.speedup),
+        "memory_bytes": row.memory_bytes,
+    }
 
 
 def _run(run: Run) -> dict[str, Any]:
@@ -66,7 +80,7 @@ def _run(run: Run) -> dict[str, Any]:
         "id": meta.id,
         "started_utc": meta.started_utc,
         "duration_s": None if meta.ended_ns is None else (meta.ended_ns - meta.started_ns) / 1e9,
-        "command": [clean(word, meta.working_directory) for word in masked(meta.command)],
+        "command": shown_command(meta.command, meta.working_directory),
         "exit_code": meta.exit_code,
         "ended_by": meta.ended_by,
         "tool_version": meta.tool_version,
@@ -208,8 +222,8 @@ def _interval(value: Value) -> dict[str, float] | None:
     return asdict(Interval.of(value)) if isinstance(value, Measured) else None
 
 
-def _notes(run: Run, signals: Signals) -> list[tuple[str, str]]:
-    return [*((note["slug"], note["text"]) for note in run.meta.notes), *signals.notes]
+def _plain_of(make: Callable[[], Any]) -> Any:
+    return _plain(make())
 
 
 def _plain(value: Any) -> Any:
@@ -218,7 +232,9 @@ def _plain(value: Any) -> Any:
         return None
     if isinstance(value, dict):
         entries: Mapping[Any, Any] = value
-        return {str(key): _plain(entry) for key, entry in entries.items()}
+        return {shortened(str(key)): _plain(entry) for key, entry in entries.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(entry) for entry in value]
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+    if isinstance(value, str):
+        return value if value.startswith("--- a/") else shortened(value)  # a patch is whole or none
+    return value if value is None or isinstance(value, (bool, int, float)) else shortened(str(value))

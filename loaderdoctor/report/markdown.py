@@ -3,48 +3,91 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from loaderdoctor.report.parts import Parts
+from loaderdoctor.report.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from loaderdoctor.report.model import Fix, Listing, ReportView, Table
+    from loaderdoctor.report.model import FindingBlock, Fix, Listing, ReportView, Table
 
-_MARKS = re.compile(r"([\\`*_<>\[\]|#~])")
+S = TypeVar("S")
+
+_MARKS = re.compile(r"([\\`*_<>\[\]|#~!$])")
+_MENTION = re.compile(r"(^|\W)@(?=\w)")  # a site would call the people of that name
+_LEADING = re.compile(r"^(\d*)([-+.)])(?=\s)|^()([-=])(?=[-=]*$)")  # of a list or a rule, where a line starts
+_ENTITY = re.compile(r"&(?=#?\w+;)")
 
 
 def render(view: ReportView) -> str:
     """The text, ending in a line break."""
-    return "\n".join(_lines(view)) + "\n"
+    parts = Parts(Words(view.lang))
+    blocks = _parts(view, parts)
+    return "\n".join(line for block in blocks for line in block) + "\n"
 
 
-def _lines(view: ReportView) -> Iterator[str]:
+def _parts(view: ReportView, parts: Parts) -> Iterator[tuple[str, ...]]:
+    """The lines of each part; a sentence for one that fails."""
+    for draw in (_opening, _facts, _proof, _first_fix, _gain, _sure, _ruled_out):
+        yield _drawn(parts, draw, view)
+    for finding in view.findings:
+        yield _drawn(parts, _finding, finding)
+    yield _drawn(parts, _list, view.environment)
+    for table in view.tables[:1]:
+        yield _drawn(parts, _table, table)
+    yield (f"\n<sub>{_plain(view.run_line)}</sub>",)
+
+
+def _drawn(parts: Parts, draw: Callable[[S], Iterator[str]], what: S) -> tuple[str, ...]:
+    lines = parts.made(draw.__name__.strip("_"), lambda: tuple(draw(what)), None)
+    return (f"\n{_plain(parts.sentence())}\n",) if lines is None else lines
+
+
+def _opening(view: ReportView) -> Iterator[str]:
     yield f"## {_plain(view.headline)}"
     yield f"\n{_plain(view.lead)}\n"
+
+
+def _facts(view: ReportView) -> Iterator[str]:
     yield "| | | |\n|---|---|---|"
     for fact in view.facts:
         yield f"| {_plain(fact.label)} | **{_plain(fact.value)}** | {_plain(fact.detail)} |"
+
+
+def _proof(view: ReportView) -> Iterator[str]:
     if view.proof.split:
         yield f"\n{_plain(view.proof.split.sentence)}"
     if view.proof.steps:
         yield f"\n{_plain(view.proof.steps.sentence)}"
+
+
+def _first_fix(view: ReportView) -> Iterator[str]:
     yield f"\n### {view.fix.title}\n"
     yield from _fix(view.fix)
+
+
+def _gain(view: ReportView) -> Iterator[str]:
     yield f"\n### {view.gain.title}\n"
     if view.gain.chart:
         yield f"- {_plain(view.gain.chart.caption)}"
     yield from (f"- {_plain(sentence)}" for sentence in view.gain.sentences)
+
+
+def _sure(view: ReportView) -> Iterator[str]:
     yield from _list(view.sure)
+
+
+def _ruled_out(view: ReportView) -> Iterator[str]:
     yield from _list(view.ruled_out)
-    for finding in view.findings:
-        yield f"\n### {_plain(finding.title)} (`{finding.cause}`)\n"
-        yield from (f"- {_plain(text)}" for text in (*finding.facts, *finding.evidence))
-        yield ""
-        yield from _fix(finding.fix)
-    yield from _list(view.environment)
-    for table in view.tables[:1]:
-        yield from _table(table)
-    yield f"\n<sub>{_plain(view.run_line)}</sub>"
+
+
+def _finding(finding: FindingBlock) -> Iterator[str]:
+    yield f"\n### {_plain(finding.title)} ({_code(finding.cause)})\n"
+    yield from (f"- {_plain(text)}" for text in (*finding.facts, *finding.evidence))
+    yield ""
+    yield from _fix(finding.fix)
 
 
 def _fix(fix: Fix) -> Iterator[str]:
@@ -84,6 +127,11 @@ def _table(table: Table) -> Iterator[str]:
     yield f"\n{_plain(table.note)}\n\n</details>" if table.note else "\n</details>"
 
 
+def _code(text: str) -> str:
+    return f"`{' '.join(text.replace('`', chr(39)).split())}`"
+
+
 def _plain(text: str) -> str:
-    """Text as it is: without Markdown's marks, on one line."""
-    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+    """Text as it is: without Markdown's marks and what is made a link of unasked, on one line."""
+    shown = _MARKS.sub(r"\\\1", " ".join(text.split()))
+    return _LEADING.sub(r"\1\3\\\2\4", _MENTION.sub(r"\1&#64;", _ENTITY.sub("&amp;", shown).replace("://", "&#58;//")))

@@ -6,18 +6,19 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.causes.base import RULED_OUT
-from loaderdoctor.privacy import clean, clean_facts
 from loaderdoctor.report import figures
 from loaderdoctor.report.advice import words_after_profile
 from loaderdoctor.report.model import Fact, Listing
+from loaderdoctor.report.privacy import clean, clean_facts
 from loaderdoctor.values import Interval, Measured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from loaderdoctor.analyse.signals import LoaderSettings, Signals
     from loaderdoctor.causes.base import Diagnosis, Evidence, Finding
     from loaderdoctor.record.run import Run
+    from loaderdoctor.report.parts import Parts
     from loaderdoctor.report.words import Words
 
 MOST_RULED_OUT = 5  # as many as fit on the first page; the second page has the others
@@ -37,14 +38,17 @@ def run_line(run: Run, words: Words) -> str:
     return words("run-line", version=run.meta.tool_version, command=command, started=started)
 
 
-def facts(signals: Signals, diagnosis: Diagnosis, finding: Finding | None, words: Words) -> tuple[Fact, ...]:
+def facts(
+    signals: Signals, diagnosis: Diagnosis, finding: Finding | None, words: Words, parts: Parts
+) -> tuple[Fact, ...]:
     """Waiting share, step now, step after the fix (or what a perfect loader would give), waiting per hour."""
-    return (
-        _waiting(signals, words),
-        _step_now(signals, words),
-        _step_after(signals, finding, words) or _at_best(signals, diagnosis, words),
-        _in_an_hour(signals, diagnosis, words),
+    every: tuple[Callable[[], Fact], ...] = (
+        lambda: _waiting(signals, words),
+        lambda: _step_now(signals, words),
+        lambda: _step_after(signals, finding, words) or _at_best(signals, diagnosis, words),
+        lambda: _in_an_hour(signals, diagnosis, words),
     )
+    return tuple(parts.each("facts", lambda make: make(), every))
 
 
 def _waiting(signals: Signals, words: Words) -> Fact:
@@ -173,9 +177,18 @@ def facts_of(run: Run, signals: Signals) -> dict[str, Any]:
     said: Mapping[str, Any] = {}
     for process in run.processes:
         for number in process.tables.get("process", {}).get("about_text", ()):
-            said = said or json.loads(process.texts.get(int(number), "{}"))
+            said = said or _said(process.texts.get(int(number), "{}"))
     together = {**said, **run.meta.environment, **signals.machine.facts}
     return clean_facts(together, run.meta.working_directory)
+
+
+def _said(text: str) -> Mapping[str, Any]:
+    """What a process says of itself; nothing where that is no JSON object."""
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _device(signals: Signals, known: Mapping[str, Any], words: Words) -> str:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.report import html
-from loaderdoctor.report.templates import environment, find_templates
+from loaderdoctor.report.templates import find_templates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from loaderdoctor.report.model import ReportView
 
 VARIANT = "pdf/ua-1"
-
+SCHEME = "loaderdoctor:"  # of the package's own fonts, as pdf.css names them; no other program knows it
 
 # Points.  A page that holds more than usual (a long patch, long paths) is set smaller, so that it stays one page.
 SIZES = (9.6, 8.8, 8.0)
@@ -49,11 +48,11 @@ def render(view: ReportView, attachments: Mapping[str, str], started_utc: str) -
     page = html.render(view, ("report.css",))
     for size in SIZES:
         with _warnings() as warnings:
-            document = _layout(weasyprint, page, view.labels.footer, size)
+            document = _layout(weasyprint, page, size)
         is_whole = html.FIRST_PAGE_END in document.pages[0].anchors
         if is_whole:
             break
-    at = datetime.fromisoformat(started_utc.replace("Z", "+00:00"))  # the default is now, and no two files the same
+    at = _time(started_utc)  # the default is now, and no two files the same
     document.metadata.attachments = [
         weasyprint.Attachment(string=text, name=name, relationship="Data", created=at, modified=at)
         for name, text in attachments.items()
@@ -61,6 +60,14 @@ def render(view: ReportView, attachments: Mapping[str, str], started_utc: str) -
     with _warnings() as warnings_of_writing:
         data = document.write_pdf(pdf_variant=VARIANT)
     return Pdf(data, len(document.pages), is_whole, (*warnings, *warnings_of_writing))
+
+
+def _time(started_utc: str) -> datetime:
+    """When the run started; the epoch where a run says something that is no time."""
+    try:
+        return datetime.fromisoformat(started_utc.replace("Z", "+00:00"))
+    except ValueError:
+        return datetime.fromtimestamp(0, timezone.utc)
 
 
 def _weasyprint() -> Any:
@@ -72,30 +79,28 @@ def _weasyprint() -> Any:
     return weasyprint
 
 
-def _layout(weasyprint: Any, page: str, footer: str, size: float) -> Any:
-    folder = f"{find_templates()}/"
-    fetch = _only_fonts_of(weasyprint, folder)
-    css = environment().get_template("pdf.css.j2").render(footer=_css_string(footer), size=size)
-    style = weasyprint.CSS(string=css, base_url=folder, url_fetcher=fetch)
-    return weasyprint.HTML(string=page, base_url=folder, url_fetcher=fetch).render(stylesheets=[style])
+def _layout(weasyprint: Any, page: str, size: float) -> Any:
+    """Set the page; nothing of a run stands in the CSS, and nothing that a page names is fetched."""
+    only_ours = fetcher(weasyprint)
+    css = (find_templates() / "pdf.css").read_text(encoding="utf-8") + f"html {{ font-size: {size}pt !important; }}"
+    fonts = weasyprint.text.fonts.FontConfiguration()  # without it, WeasyPrint passes over @font-face
+    style = weasyprint.CSS(string=css, base_url=SCHEME, url_fetcher=only_ours, font_config=fonts)
+    html_of_page = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=only_ours)
+    return html_of_page.render(stylesheets=[style], font_config=fonts)
 
 
-def _css_string(text: str) -> str:
-    """The text as a string of CSS that nothing in it can end: all but letters, digits and blanks by their numbers."""
-    return '"{}"'.format("".join(c if c.isalnum() or c == " " else f"\\{ord(c):06x}" for c in text))
+def fetcher(weasyprint: Any) -> Any:
+    """For `url_fetcher`: answers with the package's own fonts, and refuses every address of a file or of the network."""
+    fonts = {f"{SCHEME}fonts/{path.name}": path for path in (find_templates() / "fonts").glob("*.woff2")}
 
+    class OnlyOurs(weasyprint.urls.URLFetcher):  # type: ignore[misc]  # WeasyPrint has no types
+        def fetch(self, url: str, headers: Any = None) -> Any:  # noqa: ARG002 - WeasyPrint's signature
+            if url not in fonts:
+                message = "a report fetches nothing"
+                raise ValueError(message)
+            return weasyprint.urls.URLFetcherResponse(url, fonts[url].read_bytes(), {"Content-Type": "font/woff2"})
 
-def _only_fonts_of(weasyprint: Any, folder: str) -> Callable[[str], Any]:
-    """A fetcher that opens the package's fonts and refuses all else, whatever a run has in its fields."""
-    fonts = Path(folder, "fonts").resolve().as_uri()
-
-    def fetch(url: str) -> Any:
-        if not url.startswith(f"{fonts}/") or ".." in url:
-            message = f"nothing is fetched for a report: {url[:80]!r}"
-            raise ValueError(message)
-        return weasyprint.default_url_fetcher(url)
-
-    return fetch
+    return OnlyOurs()
 
 
 @contextmanager

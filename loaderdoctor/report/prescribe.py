@@ -7,7 +7,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.causes.base import FOUND
+from loaderdoctor.masked_source import HIDDEN, masked_source
 from loaderdoctor.report.headline import loader_of
+from loaderdoctor.report.visible import visible
 from loaderdoctor.treat.patch import patch
 
 if TYPE_CHECKING:
@@ -36,7 +38,8 @@ def patch_of(run: Run, signals: Signals, finding: Finding) -> str | None:
     """The source edit for a finding, relative to the run's working directory.
 
     None without settings to change, without the source, or where the source lies elsewhere: `git apply` takes no path
-    that leads out of the folder that it runs in.
+    that leads out of the folder that it runs in.  None too where a secret stands so close to the loader that it would be
+    in the patch, and for a file whose name is not what it looks like.
     """
     site = site_of(signals, finding)
     if site is None or finding.prescription is None or not finding.prescription.settings:
@@ -46,7 +49,9 @@ def patch_of(run: Run, signals: Signals, finding: Finding) -> str | None:
     source = run.sources.get(site.file, run.sources.get(str(path)))
     if source is None or not path.is_relative_to(folder) or ".." in path.parts:
         return None
-    return patch(source, path.relative_to(folder).as_posix(), site.line, finding.prescription.settings)
+    name = path.relative_to(folder).as_posix()
+    text = patch(masked_source(source), name, site.line, finding.prescription.settings)
+    return None if text is None or HIDDEN in text or visible(name) != name else text
 
 
 def fix_patch(run: Run, signals: Signals, diagnosis: Diagnosis) -> FixPatch | None:

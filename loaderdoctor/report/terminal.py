@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loaderdoctor.privacy import clean, code_path
 from loaderdoctor.report.advice import PATCH_FILE, gain_in_words, words_after_profile
 from loaderdoctor.report.headline import first_finding, headline
+from loaderdoctor.report.parts import Parts
 from loaderdoctor.report.prescribe import as_arguments, site_of
+from loaderdoctor.report.privacy import clean, code_path
+from loaderdoctor.report.visible import visible_line
 from loaderdoctor.report.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from loaderdoctor.analyse.signals import Signals
     from loaderdoctor.causes.base import Diagnosis, Finding
@@ -37,21 +40,33 @@ def summary(run: Run, signals: Signals, diagnosis: Diagnosis, written: Written) 
 
 
 def lines(run: Run, signals: Signals, diagnosis: Diagnosis, written: Written) -> Iterator[str]:
-    """The lines without their prefix."""
+    """The lines without their prefix, each on one line and as one sees it, whatever a run holds."""
     words = Words(written.lang)
+    parts = Parts(words)
     finding = first_finding(diagnosis)
-    yield headline(signals, diagnosis, words)
-    yield _gain(finding, words)
+    makers: Mapping[str, Callable[[], Iterable[str]]] = {
+        "headline": lambda: [headline(signals, diagnosis, words)],
+        "gain": lambda: [_gain(finding, words)],
+        "fix": lambda: _advice(run, signals, diagnosis, finding, words),
+        "notes": lambda: [text for _, text in written.notes],
+        "files": lambda: [words("terminal.files", text=_files(written.files))] if written.files else [],
+        "next": lambda: [words("terminal.next", text=_next(run, diagnosis, finding, written))],
+    }
+    for name, make in makers.items():
+        made = parts.made(name, partial(_all, make), None)
+        yield from map(visible_line, [parts.sentence()] if made is None else made)
+
+
+def _all(make: Callable[[], Iterable[str]]) -> list[str]:
+    return list(make())
+
+
+def _advice(run: Run, signals: Signals, diagnosis: Diagnosis, finding: Finding | None, words: Words) -> Iterator[str]:
     if finding is not None and finding.prescription is not None:
         yield words("terminal.fix", text=_fix(run, signals, finding))
         yield words("terminal.sure", text=words(f"confidence.{finding.confidence}"))
     elif diagnosis.reason:
         yield words("terminal.sure", text=clean(diagnosis.reason, run.meta.working_directory))
-    for _, text in written.notes:
-        yield text
-    if written.files:
-        yield words("terminal.files", text=_files(written.files))
-    yield words("terminal.next", text=_next(run, diagnosis, finding, written))
 
 
 def _gain(finding: Finding | None, words: Words) -> str:

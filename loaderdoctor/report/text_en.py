@@ -224,6 +224,9 @@ TEXT: Mapping[str, str] = {
     "terminal.files": "files  {text}",
     "terminal.sure": "sure   {text}",
     "terminal.next": "next   {text}",
+    "headline.none": "The verdict could not be put into words; the numbers are below.",
+    "part.failed": "The part {part} of the report could not be made: {error}.",
+    "file.unwritten": "{file} was not written: {error}.",
     "pdf.glyphs-missing": (
         "report.pdf shows boxes for characters that no font of this machine has; report.html is complete. For Chinese "
         "install a font such as fonts-noto-cjk, and render again."

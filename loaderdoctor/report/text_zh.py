@@ -220,6 +220,9 @@ TEXT: Mapping[str, str] = {
     "terminal.files": "文件   {text}",
     "terminal.sure": "可信   {text}",
     "terminal.next": "下一步 {text}",
+    "headline.none": "结论未能成文；数据见下。",
+    "part.failed": "报告的 {part} 部分未能生成：{error}。",
+    "file.unwritten": "{file} 未写入：{error}。",
     "pdf.glyphs-missing": (
         "report.pdf 中有这台机器的字体都没有的字符，显示为方框；report.html 是完整的。"
         "请安装中文字体（例如 fonts-noto-cjk）后重新生成。"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loaderdoctor.report import advice, details, page_one
 from loaderdoctor.report.charts import proof
 from loaderdoctor.report.headline import first_finding, headline
-from loaderdoctor.report.model import Labels, ReportView
+from loaderdoctor.report.model import Fix, Gain, Labels, Listing, ReportView
+from loaderdoctor.report.parts import Parts
 from loaderdoctor.report.prescribe import fix_patch
+from loaderdoctor.report.visible import all_visible
 from loaderdoctor.report.words import Words
 
 if TYPE_CHECKING:
@@ -18,39 +21,63 @@ if TYPE_CHECKING:
 
 
 def view(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> ReportView:
-    """The report in one language.  LoaderDoctorError `unknown-language`."""
+    """The report in one language, with a note on each part that failed.  LoaderDoctorError `unknown-language`."""
     words = Words(lang)
+    parts = Parts(words)
     finding = first_finding(diagnosis)
-    patched = fix_patch(run, signals, diagnosis)
-    sentence = headline(signals, diagnosis, words)
+    patched = parts.made("fix.patch", lambda: fix_patch(run, signals, diagnosis), None)
+    sentence = parts.made("headline", lambda: headline(signals, diagnosis, words), words("headline.none"))
     is_first = patched is not None and finding is not None and patched.cause == finding.cause
-    prescribed = finding is not None and finding.prescription is not None
     fault = finding if diagnosis.status == "starving" else None  # a healthy run's finding is about memory, not about it
-    return ReportView(
+
+    def listing(name: str) -> Listing:
+        return Listing(words(f"{name}.title"), ())
+
+    seen = ReportView(
         lang=lang,
         title=f"loaderdoctor: {sentence}",
         status=diagnosis.status,
-        run_line=page_one.run_line(run, words),
+        run_line=parts.made("run-line", lambda: page_one.run_line(run, words), ""),
         headline=sentence,
-        lead=advice.lead(run, signals, diagnosis, words),
-        facts=page_one.facts(signals, diagnosis, fault, words),
-        proof=proof(signals, words),
-        fix=advice.fix(run, signals, finding, words, in_file=is_first)
-        if finding is not None and prescribed
-        else advice.instead(run, signals, diagnosis, words),
-        gain=advice.gain(finding, diagnosis, words),
-        sure=page_one.sure(run, signals, fault, words),
-        ruled_out=page_one.ruled_out(run, diagnosis, words),
-        environment=page_one.environment(run, signals, words),
+        lead=parts.made("lead", lambda: advice.lead(run, signals, diagnosis, words), ""),
+        facts=page_one.facts(signals, diagnosis, fault, words, parts),
+        proof=proof(signals, words, parts),
+        fix=parts.made(
+            "fix", lambda: _fix(run, signals, diagnosis, words, in_file=is_first), Fix(words("fix.title"), ())
+        ),
+        gain=parts.made("gain", lambda: advice.gain(finding, diagnosis, words), Gain(words("gain.title"), None, ())),
+        sure=parts.made("sure", lambda: page_one.sure(run, signals, fault, words), listing("sure")),
+        ruled_out=parts.made("ruled-out", lambda: page_one.ruled_out(run, diagnosis, words), listing("ruled-out")),
+        environment=parts.made(
+            "environment", lambda: page_one.environment(run, signals, words), listing("environment")
+        ),
         details_title=words("details.title"),
         findings_title=words("findings.title"),
-        findings=details.other_findings(run, signals, diagnosis, words, patched),
-        tables=details.tables(run, signals, diagnosis, words),
-        lists=details.lists(run, signals, diagnosis, words),
-        method=details.method(signals, words),
+        findings=details.other_findings(run, signals, diagnosis, words, patched, parts=parts),
+        tables=details.tables(run, signals, diagnosis, words, parts),
+        lists=details.lists(run, signals, diagnosis, words, parts),
+        method=parts.made("method", lambda: details.method(signals, words), listing("method")),
         labels=Labels(
             key_numbers=words("label.key-numbers"),
             data=words("label.data"),
             footer=words("label.footer" if patched is None else "label.footer-patch", run=run.meta.id),
         ),
     )
+    return all_visible(_with_notes(seen, parts, words))
+
+
+def _fix(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, *, in_file: bool) -> Fix:
+    finding = first_finding(diagnosis)
+    if finding is None or finding.prescription is None:
+        return advice.instead(run, signals, diagnosis, words)
+    return advice.fix(run, signals, finding, words, in_file=in_file)
+
+
+def _with_notes(seen: ReportView, parts: Parts, words: Words) -> ReportView:
+    """The view with what failed among its notes."""
+    if not parts.notes:
+        return seen
+    notes = Listing(words("notes.title"), tuple(parts.notes))
+    others = tuple(one for one in seen.lists if one.title != notes.title)
+    said = next((one.entries for one in seen.lists if one.title == notes.title), ())
+    return replace(seen, lists=(*others, replace(notes, entries=(*said, *notes.entries))))

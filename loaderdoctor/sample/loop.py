@@ -109,7 +109,9 @@ class Sampling:
         line = json.dumps({"at_ns": time.perf_counter_ns(), **row}, separators=(",", ":"))
         try:
             if name not in self._files:
-                self._files[name] = (self._folder / f"{name}.jsonl").open("a", buffering=1, encoding="utf-8")
+                path = self._folder / f"{name}.jsonl"
+                path.touch(mode=0o600)
+                self._files[name] = path.open("a", buffering=1, encoding="utf-8")
             self._files[name].write(line + "\n")  # line buffered: a killed parent leaves whole rows
         except OSError as error:
             self._own_notes["samples-lost"] = f"Samples could not be written: {error.strerror}."

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from loaderdoctor.masked_source import HIDDEN
+
 TRAINS = """
 import torch
 from torch.utils.data import DataLoader, TensorDataset
@@ -52,14 +54,15 @@ def until(path):
 
 @pytest.mark.slow
 def test_nobody_else_may_read_a_run_whatever_the_umask_and_it_keeps_no_secret(tmp_path):
-    (tmp_path / "train.py").write_text(TRAINS)
+    (tmp_path / "train.py").write_text('HF_TOKEN = "abc123-abc123"\n' + TRAINS)
     done = profile(tmp_path, "train.py", "--hf-token", "abc123", umask=0)
     assert done.stdout == "done\n", done.stderr
     modes = {path: path.stat().st_mode & 0o777 for path in (tmp_path / "run").rglob("*")}
     assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
     assert (tmp_path / "run").stat().st_mode & 0o777 == 0o700
-    private = ("run.json", "sources.json", "control.bin", "report.json", "report.html")
-    assert {mode for path, mode in modes.items() if path.name in private or path.suffix == ".bin"} == {0o600}
+    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
+    assert {"run.json", "sources.json", "control.bin", "report.html", "machine.jsonl"} <= {path.name for path in modes}
+    assert HIDDEN in (tmp_path / "run" / "sources.json").read_text()
     assert not any(b"abc123" in path.read_bytes() for path in modes if path.is_file())
 
 

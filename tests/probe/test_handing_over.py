@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from probe_recorder import MS, Recorder
 
-from loaderdoctor.probe._importlib_bootstrap.handing_over import EVERY, is_due, listen
+from loaderdoctor.probe._importlib_bootstrap.handing_over import EVERY, LONG_NS, OFTEN, is_due, listen
 
 FREEING_S = 0.02
 HEARS = sys.version_info >= (3, 11)  # before, being traced keeps a frame's locals alive
@@ -29,7 +29,7 @@ class Loader:
 
     def __init__(self, recorder, count):
         self.recorder, self.count, self.given = recorder, count, 0
-        self.watch = SimpleNamespace(iterator=7, ordinal=0)
+        self.watch = SimpleNamespace(iterator=7, ordinal=0, gave_ns=0)
 
     def __iter__(self):
         return self
@@ -146,7 +146,15 @@ def test_a_tracer_that_the_script_begins_later_is_never_ended_by_us():
     assert "line" in seen
 
 
-def test_one_step_in_many_is_listened_to():
-    due = [ordinal for ordinal in range(100) if is_due(ordinal)]
-    assert due[0] == 1
-    assert len(due) == -(-99 // EVERY)
+@pytest.mark.parametrize(("gave_ns", "every"), [(0, EVERY), (LONG_NS, EVERY), (LONG_NS + 1, OFTEN)])
+def test_one_step_in_many_is_listened_to_and_more_where_batches_are_long_in_being_given_back(gave_ns, every):
+    due = [ordinal for ordinal in range(100) if is_due(ordinal, gave_ns)]
+    assert due == list(range(1, 100, every))
+
+
+@pytest.mark.skipif(not HEARS, reason="there is no hand-over to be heard in this Python")
+def test_what_was_heard_last_is_kept_with_the_iterator():
+    loader = Loader(Recorder(), 3)
+    for _ in loader:
+        pass
+    assert loader.watch.gave_ns >= FREEING_S * 1e9

@@ -1,6 +1,7 @@
 """Files appear whole or not at all, and a failing PDF is a note."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -76,20 +77,47 @@ def test_missing_glyphs_are_a_note(tmp_path, monkeypatch):
     assert [note[0] for note in written.notes] == ["pdf-glyphs-missing"]
 
 
+def no_room_for(names, monkeypatch):
+    """Files of these names cannot be written to their end."""
+    whole = Path.replace
+
+    def replace(self, target):
+        if Path(target).name in names:
+            raise OSError(28, "No space left on device")
+        return whole(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+
+
 def test_a_full_disk_leaves_the_old_file_and_no_half_one(tmp_path, monkeypatch):
     (tmp_path / "report.json").write_text("old")
-    whole = Path.write_bytes
-
-    def half(self, content):
-        whole(self, content[:10])
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_bytes", half)
+    no_room_for({"report.json", "fix.patch"}, monkeypatch)
     run, signals, diagnosis, lang = SAMPLES["healthy"]()
     with pytest.raises(OSError, match="No space left"):
         report.write(run, signals, diagnosis, tmp_path, ["json"], lang)
     assert names(tmp_path) == ["report.json"]
     assert (tmp_path / "report.json").read_text() == "old"
+
+
+@pytest.mark.parametrize("missing", ["report.html", "report.json", "report.md", "fix.patch"])
+def test_a_disk_that_fills_up_costs_the_file_that_is_named(missing, tmp_path, monkeypatch):
+    no_room_for({missing}, monkeypatch)
+    run, signals, diagnosis, lang = SAMPLES["starving"]()
+    written = report.write(run, signals, diagnosis, tmp_path, ["html", "json", "md"], lang)
+    assert written.notes == (("report-unwritten", f"{missing} was not written: No space left on device."),)
+    every = {"report.html", "report.json", "report.md", "fix.patch"}
+    assert {path.name for path in written.files} == every - {missing} == set(names(tmp_path))
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+def test_a_report_is_for_its_owner_alone(umask, tmp_path):
+    before = os.umask(umask)
+    try:
+        written = report.write(*SAMPLES["starving"]()[:3], tmp_path / "new", ["html", "pdf", "json", "md"])
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in written.files} == {0o600}
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
 
 
 def test_unknown_formats_are_named(tmp_path):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ..writer import Writer
 
 EVERY = 17  # steps, a number that falls in with no accumulation; from the second on: the first has no batch before it
+OFTEN = 3  # steps, where batches are long in being given back: that differs from one to the next, and its mean is wanted
+LONG_NS = 300_000  # a hundred times what listening costs
 _HANDED_OVER = KIND_OF["handed_over"]
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _MOST_FRAMES = 12  # from the loader to the loop, libraries' loaders around it in between
@@ -28,9 +30,9 @@ _MOST_CALLS = 100  # before the loop goes on: what libraries do with a batch; th
 _TOOLS = (3, 4)  # of sys.monitoring, for which nobody is expected
 
 
-def is_due(ordinal: int) -> bool:
-    """Whether this step is one to listen in."""
-    return ordinal % EVERY == 1
+def is_due(ordinal: int, gave_ns: int) -> bool:
+    """Whether this step is one to listen in; `gave_ns` is what giving back took when it was last heard."""
+    return ordinal % (OFTEN if gave_ns > LONG_NS else EVERY) == 1
 
 
 def listen(writer: Writer, watch: Watch, ordinal: int, frame: FrameType | None) -> None:
@@ -72,6 +74,7 @@ class _Listener:
     def heard(self, now_ns: int) -> None:
         """The loop goes on."""
         if self._watch.ordinal == self._ordinal + 1:
+            self._watch.gave_ns = now_ns - self._begun_ns
             self._put(_HANDED_OVER, self._watch.iterator, self._ordinal, self._begun_ns, now_ns)
 
 

@@ -352,7 +352,7 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
         if probe.writer.detail.passing:
             if is_training:
                 probe.writer.passed(watch, batch, request.begin_ns, end_ns)
-        elif is_training and is_due(ordinal):
+        elif is_training and is_due(ordinal, watch.gave_ns):
             listen(probe.writer, watch, ordinal, sys._getframe(2))
     except Exception as error:
         pass_on(error)
