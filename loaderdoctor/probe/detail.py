@@ -1,13 +1,14 @@
 """Whether detail is recorded now: always at first, then in one of two stretches of time, of four, and so on.
 
 So the records of a process stay below a bound however long it runs, and spread over all of it.  How long a stretch is, is
-for the process's pace to say: an eighth of the time in which it filled the first part of its room, as a power of two of the
+for the process's pace to say: a small part of the time in which it filled the first part of its room, as a power of two of the
 clock's nanoseconds, so that processes of one pace have their stretches at the same time without asking each other.
 """
 
 from __future__ import annotations
 
 PARTS = 8  # of the room that is left goes to each level: there is always some left for the next one
+SLICES = 64  # of the time that the first part took: stretches of hundreds of steps, and dozens of them
 WHOLE = 62  # bits of the clock: one stretch, before there is reason for more
 LEAST_BITS = 20  # a millisecond
 
@@ -22,7 +23,7 @@ class Detail:
         self.passing = False
         self.level = 0
         self.bits = WHOLE
-        self._began_ns = self._number = 0
+        self._began_ns, self._number = 0, -1
         self._until_bytes = most_bytes // PARTS
 
     def changes(self, now_ns: int, used_bytes: int) -> bool:
@@ -41,9 +42,11 @@ class Detail:
     def forked(self) -> None:
         """In a child: its room is its own, and its stretches are where the parent's are."""
         self._until_bytes = self.most_bytes // PARTS
+        if self.bits == WHOLE:
+            self._began_ns, self._number = 0, -1
 
     def _rise(self, now_ns: int, used_bytes: int) -> None:
         if self.bits == WHOLE:
-            self.bits = max(LEAST_BITS, ((now_ns - self._began_ns) // PARTS).bit_length())
+            self.bits = max(LEAST_BITS, ((now_ns - self._began_ns) // SLICES).bit_length())
         self.level += 1
         self._until_bytes = used_bytes + max(0, self.most_bytes - used_bytes) // PARTS

@@ -42,6 +42,13 @@ class Outline:
         """Whether the process itself recorded stretches without detail."""
         return len(self.passed) > 0
 
+    def step_ends(self) -> Rows:
+        """When the step of each call ended: with the next call, told or not."""
+        begins = self.calls[:, BEGIN]
+        asked = np.sort(np.concatenate([begins, self.passed[self.passed[:, 3] == UNKNOWN, 0], [NEVER]]))
+        ends: Rows = asked[np.searchsorted(asked, begins, side="right")]
+        return ends
+
     def recorded(self) -> Stretches:
         """What it recorded in detail at the rate of its end, so that no part of the run counts for more than another."""
         first, last = int(self.calls[0, BEGIN]), int(self.calls[-1, END]) + 1

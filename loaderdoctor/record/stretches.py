@@ -21,7 +21,7 @@ NEVER = np.iinfo(np.int64).max
 class Stretches:
     """Times from `begin_ns` to before `end_ns`, in order and apart from each other.
 
-    What comes before the first or after the last one is taken to be in it: a run's start and its end are always looked at.
+    What comes before the first one is taken to be in it: a run's start is always looked at.  The last one may end NEVER.
     """
 
     begin_ns: Times
@@ -64,15 +64,14 @@ class Stretches:
     def place(self, times: Times) -> Times:
         """In which stretch each time is; -1 in a gap."""
         at = np.searchsorted(self.begin_ns, times, side="right") - 1
-        last = len(self.begin_ns) - 1
-        inside = (at < 0) | (at == last) | (times < self.end_ns[at.clip(min=0)])
+        inside = (at < 0) | (times < self.end_ns[at.clip(min=0)])
         return np.where(inside, at.clip(min=0), -1)
 
     def joined(self, times: Times) -> Times:
         """Each time as if there were no gaps; one in a gap is where the next stretch begins.  0 and below stand for none."""
         at = np.searchsorted(self.begin_ns, times, side="right") - 1
         gaps = np.append(0, np.cumsum(self.begin_ns[1:] - self.end_ns[:-1]))
-        inner = np.where(at < len(self.begin_ns) - 1, np.minimum(times, self.end_ns[at.clip(min=0)]), times)
+        inner = np.minimum(times, self.end_ns[at.clip(min=0)])
         moved: Times = np.where(at < 0, times, inner - gaps[at.clip(min=0)])
         return np.where(times > 0, moved, times)
 

@@ -106,13 +106,9 @@ def thinning_of(files: Iterable[Path]) -> Thinning | None:
 
 def _view(outline: Outline, wanted: Stretches) -> View:
     """Of one process: from the first step that begins in a stretch to the first one that begins behind it."""
-    begins = outline.calls[:, BEGIN]
+    begins, ends = outline.calls[:, BEGIN], outline.step_ends()
     firsts, lasts = np.searchsorted(begins, wanted.begin_ns), np.searchsorted(begins, wanted.end_ns)
-    spans = [
-        (int(begins[a]), int(begins[b]) if b < len(begins) else NEVER)
-        for a, b in zip(firsts, lasts, strict=True)
-        if a < b
-    ]
+    spans = [(int(begins[a]), int(ends[b - 1])) for a, b in zip(firsts, lasts, strict=True) if a < b]
     stretches = Stretches.of(spans or [(0, NEVER)])
     kept = stretches.place(begins) >= 0
     calls = outline.calls[kept]
