@@ -14,7 +14,7 @@ from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.loaders import Loader, damaged_settings, loaders_of
 from loaderdoctor.analyse.parts import Parts, absent, with_sound_samples, with_sound_workers
-from loaderdoctor.analyse.phases import phases_of
+from loaderdoctor.analyse.phases import as_long, phases_of
 from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
 from loaderdoctor.analyse.signals import DiskSignals, MachineSignals, Phase, Signals, StepSignals
 from loaderdoctor.analyse.stages import named_stages, stacks
@@ -85,7 +85,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         why = Missing(*parts.notes[-1]) if ranks else NO_LOADER
         return _without_loaders(run, (*notes, *parts.notes), why, parts)
     first = analysed[0]
-    window = (first.timeline.from_ns, first.timeline.to_ns) if len(first.measured) else None
+    window = _window(first) if len(first.measured) else None
     machine, disk, samples = _around(run, window, parts)
     cores = parts.of("The cores of the job", lambda: _cores(first.rank, machine.cpus_allowed), lambda _: 1.0)
     recorded = _recorded(first, cores, samples, parts)
@@ -116,6 +116,12 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
 
 def _same(reason: Missing) -> Value:
     return reason
+
+
+def _window(one: _Analysed) -> tuple[int, int]:
+    """The time after warm-up on the clock of the samplers, which know of no gaps."""
+    ends, seen = (one.timeline.from_ns, one.timeline.to_ns), one.rank.main.seen
+    return ends if seen is None else (seen.apart(ends[0]), seen.apart(ends[1]))
 
 
 def _analysed(rank: Rank, parts: Parts) -> _Analysed:
@@ -223,8 +229,10 @@ def _phases(run: Run, one: _Analysed) -> tuple[Phase, ...]:
     """Of the whole run as the parent saw it, or of what the process recorded where clocks differ between processes."""
     first_ns = one.rank.main.header["opened_ns"]
     last_ns = int(max(one.timeline.calls["end_ns"].max(), one.timeline.to_ns))
-    began_ns = run.meta.started_ns
+    began_ns, seen = run.meta.started_ns, one.rank.main.seen
     ended_ns = run.meta.ended_ns if run.meta.ended_ns is not None else last_ns
+    if seen is not None and run.meta.ended_ns is not None:
+        return as_long(phases_of(one.timeline, one.roles, began_ns, seen.ended(ended_ns)), (ended_ns - began_ns) / NS)
     if not began_ns <= first_ns <= last_ns <= ended_ns:
         began_ns, ended_ns = first_ns, last_ns
     return phases_of(one.timeline, one.roles, began_ns, ended_ns)
@@ -288,6 +296,8 @@ def _timeline_notes(one: _Analysed) -> list[Note]:
     if damaged := damaged_settings(one.rank.main):
         text = f"Settings that were not recorded whole count as not set: {'; '.join(damaged)}."
         notes.append(("settings-unreadable", text))
+    if one.rank.main.seen is not None:
+        notes.append(("long-run", _in_detail(one)))
     if timeline.nested_calls:
         text = f"{timeline.nested_calls} batches were taken inside another loader's next(); they count as part of its wait."
         notes.append(("nested-loader", text))
@@ -297,6 +307,17 @@ def _timeline_notes(one: _Analysed) -> list[Note]:
         text = f"{timeline.other_threads} more threads iterate loaders; their waits do not hold up the training thread."
         notes.append(("other-threads", text))
     return notes
+
+
+def _in_detail(one: _Analysed) -> str:
+    """What of a long run was looked at."""
+    seen, steps, main = one.rank.main.seen, len(one.steps), one.rank.main
+    whole = steps + int(table(main, "passed")["batches"].sum())
+    parts = len(seen.spans) if seen else 0
+    return (
+        f"This run is long: {steps:,} of its {whole:,} steps, in {parts} stretches spread evenly over it, were looked at in "
+        "detail. Batches and epochs are counted in full; times and shares are of those stretches."
+    )
 
 
 def _without_loaders(run: Run, notes: tuple[Note, ...], why: Missing, parts: Parts) -> Signals:

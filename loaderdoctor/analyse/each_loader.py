@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from loaderdoctor.analyse import queue, stages, stats
-from loaderdoctor.analyse.frames import NS
+from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.making import making_of
 from loaderdoctor.analyse.parts import absent
 from loaderdoctor.analyse.shares import mean_of, mean_s, median_s, share
@@ -85,13 +85,15 @@ def _loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderS
         return parts.of(f"The loader {loader.id}: {what}", make, without)
 
     named = recorded.stages[recorded.stages["loader"].isin(loader.numbers)]
+    passed = table(recorded.rank.main, "passed")
+    passed = passed[passed["loader"].isin(loader.numbers)]
     return LoaderSignals(
         id=loader.id,
         role=loader.role,
         site=loader.site,
         settings=loader.settings,
-        batches=len(own),
-        epochs=int(own["loop"].nunique()),
+        batches=len(own) + int(passed["batches"].sum()),
+        epochs=int(own["loop"].nunique() + passed["epochs"].sum()),
         wait_s=_sum_s(measured["wait_ns"]),
         exposed_wait_s=_sum_s(measured["exposed_ns"]),
         exposed_wait_share=_of_time(measured["exposed_ns"], time_ns),

@@ -10,14 +10,15 @@ import numpy as np
 from loaderdoctor.analyse.loaders import EVAL, TRAIN
 from loaderdoctor.analyse.nesting import own_times
 from loaderdoctor.analyse.signals import Phase
-from loaderdoctor.probe.layout import NEXT_BATCH
+from loaderdoctor.probe.layout import CONTINUED, NEXT_BATCH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from loaderdoctor.analyse.timeline import Timeline
 
 START_UP, FIRST_BATCH, EPOCH_GAP, OTHER = "start-up", "first-batch", "epoch-gap", "other"
+ONCE = (START_UP, FIRST_BATCH)
 ORDER = (START_UP, FIRST_BATCH, TRAIN, EPOCH_GAP, EVAL, OTHER)
 
 
@@ -55,6 +56,18 @@ def phases_of(timeline: Timeline, roles: Mapping[int, str], began_ns: int, ended
     )
 
 
+def as_long(phases: Sequence[Phase], whole_s: float) -> tuple[Phase, ...]:
+    """The phases of stretches of a run as those of the run; what comes once, its start, is as long as it was."""
+    once_s = sum(phase.seconds for phase in phases if phase.name in ONCE)
+    again_s = sum(phase.seconds for phase in phases) - once_s
+    scale = (whole_s - once_s) / again_s if again_s > 0 else 1.0
+    factors = [1.0 if phase.name in ONCE else scale for phase in phases]
+    return tuple(
+        Phase(phase.name, phase.seconds * k, phase.seconds * k / whole_s if whole_s > 0 else 0.0, phase.data_wait_s * k)
+        for phase, k in zip(phases, factors, strict=True)
+    )
+
+
 def _segments(timeline: Timeline, roles: Mapping[int, str]) -> list[Segment]:
     """Building iterators, waiting in next(), working on batches, and ending loops."""
     gaps = _gap_labels(timeline, roles)
@@ -64,7 +77,7 @@ def _segments(timeline: Timeline, roles: Mapping[int, str]) -> list[Segment]:
         if loop in gaps
     ]
     mine = timeline.calls[timeline.calls["thread"] == timeline.thread]
-    firsts = ~mine["loop"].duplicated()
+    firsts = ~mine["loop"].duplicated() & mine["loop"].map(timeline.loops["how"] != CONTINUED)
     for call, is_first in zip(mine.itertuples(), firsts, strict=True):
         role = roles.get(call.loader, EVAL)
         ended = call.status != NEXT_BATCH

@@ -12,7 +12,7 @@ from loaderdoctor.analyse.ends import NEVER, ends_of
 from loaderdoctor.analyse.frames import calls_of, loops_of, table
 from loaderdoctor.analyse.nesting import own_times
 from loaderdoctor.analyse.waits import with_endings, with_handing_over
-from loaderdoctor.probe.layout import NEXT_BATCH
+from loaderdoctor.probe.layout import CONTINUED, NEXT_BATCH
 
 if TYPE_CHECKING:
     from loaderdoctor.record.run import ProcessRecords
@@ -109,7 +109,7 @@ def _steps(calls: pd.DataFrame, loops: pd.DataFrame) -> pd.DataFrame:
     """A row a batch whose step ended; the last step of a killed process is none."""
     batches = calls[(calls["status"] == NEXT_BATCH) & (calls["step_end_ns"] < NEVER)]
     steps = batches.rename(columns={"end_ns": "got_ns"}).rename(columns={"step_end_ns": "end_ns"})
-    steps["is_first"] = ~steps["loop"].duplicated()
+    steps["is_first"] = ~steps["loop"].duplicated() & steps["loop"].map(loops["how"] != CONTINUED)
     build_ns = (loops["end_ns"] - loops["begin_ns"]).reindex(steps["loop"]).to_numpy()
     steps["build_ns"] = np.where(steps["is_first"], build_ns, 0)
     steps["wait_ns"] = steps["got_ns"] - steps["begin_ns"] + steps["build_ns"]

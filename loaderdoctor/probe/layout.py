@@ -26,7 +26,8 @@ UNKNOWN = -1
 
 ROLE_MAIN, ROLE_WORKER = 0, 1
 NEXT_BATCH, NEXT_END, NEXT_ERROR = 0, 1, 2  # next.status
-BUILT, RESET = 0, 1  # iterator.how: a new iterator, or a persistent one starting over
+# iterator.how: a new iterator, or a persistent one starting over; or, in a reader, one whose start is not in detail
+BUILT, RESET, CONTINUED = 0, 1, 2
 STARTS = ("fork", "spawn", "forkserver")  # worker_started.start_method is an index into this
 METHOD_EVENTS, METHOD_WITNESS, METHOD_GAP = 1, 2, 3  # device_step.method
 
@@ -107,7 +108,18 @@ _FIELDS: dict[int, tuple[str, str]] = {
     32: ("host_memory", "at_ns allocations allocated_bytes allocation_ns"),
     # what torch's profiler saw the device execute from first_ns, the first wait, to end_ns.  idle: no kernel and no copy
     33: ("trace_window", "begin_ns first_ns end_ns steps operations idle_ns idle_in_next_ns copy_ns"),
+    # --- long runs: a stretch without detail begins (loader -1), and what one loader did in it.  Stretches are 2**bits ns
+    # of the clock, and one of 2**level has detail.  epochs: those of which no batch is told in detail
+    34: ("passed", "begin_ns end_ns level bits loader batches epochs wait_ns"),
 }
+
+# What is recorded in stretches without detail too: what there is once of a process, a loader or an iterator.
+ALWAYS = frozenset(("process", "note", "end", "lost", "rank", "loader", "iterator", "worker_started", "passed"))
+
+# Fields that are times of the clock; every other one in ns is a duration.
+CLOCK_FIELDS = frozenset(
+    ("at_ns", "begin_ns", "end_ns", "received_ns", "got_ns", "put_ns", "born_ns", "ready_ns", "built_ns", "first_ns")
+)
 
 KINDS = {kind: (name, tuple(fields.split())) for kind, (name, fields) in _FIELDS.items()}
 KIND_OF = {name: kind for kind, (name, _) in KINDS.items()}

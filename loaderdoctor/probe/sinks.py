@@ -54,12 +54,21 @@ class MappedSink:
 
     def put(self, record: bytes) -> None:
         """Write one record."""
+        chunk, at = self.claim()
+        chunk.octets[at : at + RECORD_BYTES] = record
+
+    def claim(self) -> tuple[Chunk, int]:
+        """The place of a record that is written again and again."""
         chunk = self._chunk
         slot = next(chunk.slots)
         while slot >= chunk.capacity:
             chunk = self._after(chunk)
             slot = next(chunk.slots)
-        at = slot * RECORD_BYTES
+        return chunk, slot * RECORD_BYTES
+
+    def put_at(self, place: tuple[Chunk, int], record: bytes) -> None:
+        """Write, or write again, what a place was claimed for."""
+        chunk, at = place
         chunk.octets[at : at + RECORD_BYTES] = record
 
     def put_reserved(self, place: int, record: bytes) -> None:
@@ -127,9 +136,16 @@ class WrittenSink:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self.bytes += len(record)
 
+    def claim(self) -> int:
+        """As MappedSink's; what is put there is kept for the end."""
+        self._reserved.append(bytes(RECORD_BYTES))
+        return len(self._reserved) - 1
+
     def put_reserved(self, place: int, record: bytes) -> None:
         """Keep it for the end."""
         self._reserved[place] = record
+
+    put_at = put_reserved
 
     def close(self) -> None:
         """Write what was kept, and give the descriptor back if it is still ours."""

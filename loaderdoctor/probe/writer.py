@@ -10,10 +10,13 @@ from time import perf_counter_ns, time_ns
 from typing import TYPE_CHECKING, Any
 
 from .control import LOST_ERRNO, LOST_RECORDS, Control
+from .detail import Detail
 from .faults import pass_on
 from .layout import (
+    ALWAYS,
     HEADER,
     KIND_OF,
+    KINDS,
     MAGIC,
     RECORD_BYTES,
     ROLE_MAIN,
@@ -28,7 +31,9 @@ from .sinks import MappedSink, NotMappableError, WrittenSink
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST_BYTES = 64_000_000  # about 150,000 batches; a run that leaves more is not read any better
+    from .watch import Watch
+
+MOST_BYTES = 64_000_000  # of a process, however long it runs: detail thins out before
 TRY_AGAIN_AFTER = 1000  # lost records: a disk that was full may have room again
 ROLE_NAMES = ("main", "worker")
 REASONS = {
@@ -43,7 +48,8 @@ REASONS = {
 }
 _FIELDS = RECORD_BYTES // 8 - 1
 _PACK = tuple(struct.Struct(f"<{1 + fields}q{8 * (_FIELDS - fields)}x").pack for fields in range(_FIELDS + 1))
-_NOTE, _END, _LOST = KIND_OF["note"], KIND_OF["end"], KIND_OF["lost"]
+_NOTE, _END, _LOST, _PASSED = KIND_OF["note"], KIND_OF["end"], KIND_OF["lost"], KIND_OF["passed"]
+_IS_DETAIL = tuple(KINDS[kind][0] not in ALWAYS if kind in KINDS else False for kind in range(max(KINDS) + 1))
 _LOST_PLACE = 0  # of the reserved records
 
 
@@ -56,6 +62,8 @@ class Writer:
         self.worker = UNKNOWN
         self.lost = 0
         self.control = Control.open(run_dir)
+        self.detail = Detail(MOST_BYTES)
+        self._passed: dict[int, _Passed] = {}  # by loader, of the stretch that goes without detail
         self._sink: MappedSink | WrittenSink | None = None
         self._has_failed = self._closed = self._is_full = self._capped = self._ended = False
         self._why_lost = 0
@@ -72,6 +80,8 @@ class Writer:
 
     def put(self, kind: int, *fields: int) -> None:
         """Append a record of layout.KINDS[kind]; fields left out are 0."""
+        if self.detail.passing and _IS_DETAIL[kind]:
+            return
         try:
             record = _PACK[len(fields)](kind, *fields)
         except (struct.error, IndexError, TypeError) as error:
@@ -84,6 +94,29 @@ class Writer:
         """Append several records, each its kind and its fields."""
         for record in records:
             self.put(*record)
+
+    def step(self, now_ns: int, iterator: int) -> None:
+        """A step begins here, with the next batch of an iterator: detail is recorded from it on, or is not."""
+        sink = self._sink
+        if sink is None or not self.detail.changes(now_ns, sink.bytes):
+            return
+        if self.detail.passing:
+            self.put(_PASSED, now_ns, now_ns, self.detail.level, self.detail.bits, UNKNOWN)
+            return
+        for passed in self._passed.values():
+            passed.goes_on(iterator)
+        self._passed = {}
+
+    def passed(self, watch: Watch, batch: int, begin_ns: int, end_ns: int) -> None:
+        """A batch was taken in a stretch without detail."""
+        of_loader = self._passed.get(watch.loader)
+        if of_loader is None:
+            sink = self._sink
+            if sink is None:
+                return
+            fixed = (self.detail.level, self.detail.bits, watch.loader)
+            of_loader = self._passed.setdefault(watch.loader, _Passed(sink, begin_ns, fixed))
+        of_loader.add(watch.iterator, is_first=batch == 0, begin_ns=begin_ns, end_ns=end_ns)
 
     def text(self, text: str) -> int:
         """The number of a text in this process's file; its parts are written when it is new."""
@@ -192,6 +225,39 @@ class Writer:
         self._sink, self._has_failed, self._ended = None, False, False
         self._is_full = self._capped = False
         self._texts, self._once, self.lost, self._why_lost = {}, {}, 0, 0
+        self.detail.forked()
+        self._passed = {}
+
+
+class _Passed:
+    """What one loader gave in a stretch without detail, in a record that is written over with each batch."""
+
+    def __init__(self, sink: Any, begin_ns: int, fixed: tuple[int, ...]) -> None:
+        self._sink, self._place = sink, sink.claim()
+        self._begin_ns, self._end_ns, self._fixed = begin_ns, begin_ns, fixed
+        self._batches = self._epochs = self._wait_ns = 0
+        self._began = UNKNOWN  # the iterator whose epoch began last in this stretch
+
+    def add(self, iterator: int, *, is_first: bool, begin_ns: int, end_ns: int) -> None:
+        """One more batch."""
+        self._batches += 1
+        self._wait_ns += end_ns - begin_ns
+        self._end_ns = end_ns
+        if is_first:
+            self._epochs += 1
+            self._began = iterator
+        self._write()
+
+    def goes_on(self, iterator: int) -> None:
+        """The stretch ends in an epoch of this iterator, which is told in detail from here on."""
+        if iterator == self._began:
+            self._epochs -= 1
+            self._write()
+
+    def _write(self) -> None:
+        counted = (self._batches, self._epochs, self._wait_ns)
+        record = _PACK[8](_PASSED, self._begin_ns, self._end_ns, *self._fixed, *counted)
+        self._sink.put_at(self._place, record)
 
 
 def reason_of(why: int) -> str:

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.probe import control
-from loaderdoctor.probe.layout import HEADER, KINDS, MAGIC, RECORD_BYTES, SCHEMA, TEXT, TEXT_BYTES, UNUSED
+from loaderdoctor.probe.layout import HEADER, KINDS, RECORD_BYTES, ROLE_MAIN, TEXT, TEXT_BYTES, UNUSED
+from loaderdoctor.record.chunks import pieces, torn_of
 from loaderdoctor.record.meta import read_meta
 from loaderdoctor.record.run import ProcessRecords, Run, Samples
+from loaderdoctor.record.thin import thinning_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    import numpy.typing as npt
+    from loaderdoctor.record.chunks import Header, Rows
+    from loaderdoctor.record.thin import Thinning, View
 
-    Rows = npt.NDArray[np.int64]
-
-_WORDS = RECORD_BYTES // 8
 _TEXT_AT = (RECORD_BYTES - TEXT_BYTES) // 8
 
 
@@ -33,7 +32,9 @@ def read(run_dir: Path) -> Run:
     What a killed process left is read up to its last whole record.  LoaderDoctorError `not-a-run` or `run-too-new`.
     """
     meta = read_meta(run_dir)
-    files = {file.name: _read_records(file) for file in sorted((run_dir / "records").glob("*.bin"))}
+    paths = sorted((run_dir / "records").glob("*.bin"))
+    thinning = thinning_of(paths)
+    files = {path.name: _read_records(path, thinning) for path in paths}
     processes = [process for of_file in files.values() for process in of_file]
     unreadable = [name for name, of_file in files.items() if not of_file]
     return Run(
@@ -48,10 +49,10 @@ def read(run_dir: Path) -> Run:
     )
 
 
-def _read_records(path: Path) -> tuple[ProcessRecords, ...]:
+def _read_records(path: Path, thinning: Thinning | None) -> tuple[ProcessRecords, ...]:
     """None where the file cannot be read; a newer version writes all of a run, so the training process's file tells of it."""
     try:
-        return read_processes(path)
+        return read_processes(path, thinning)
     except OSError:
         return ()
     except LoaderDoctorError:
@@ -71,46 +72,40 @@ def read_process(path: Path) -> ProcessRecords | None:
     return next(iter(read_processes(path)), None)
 
 
-def read_processes(path: Path) -> tuple[ProcessRecords, ...]:
+def read_processes(path: Path, thinning: Thinning | None = None) -> tuple[ProcessRecords, ...]:
     """The records of each process in a file, in the order in which they came; LoaderDoctorError `run-too-new`.
 
     A file is a row of chunks, each with a header that says whose it is; one of an older version is one chunk.
     """
-    raw = path.read_bytes()
-    whole = len(raw) // RECORD_BYTES
-    rows = np.frombuffer(raw[: whole * RECORD_BYTES], dtype="<i8").reshape(whole, _WORDS)
-    starts = np.flatnonzero((rows[:, 0] == HEADER) & (rows[:, 1] == MAGIC))
-    if len(starts) == 0 or starts[0] != 0:
-        return ()
-    of_process: dict[tuple[int, int], list[Rows]] = {}
-    for start, end in zip(starts, [*starts[1:], whole], strict=True):
-        header = _fields(HEADER, rows[start])
-        if header["record_bytes"] != RECORD_BYTES:
-            continue
-        if header["schema"] > SCHEMA:
-            sentence = f"{path.name} has record schema {header['schema']}; this loaderdoctor reads {SCHEMA}. Update it."
-            raise LoaderDoctorError("run-too-new", sentence, ExitCode.NO_REPORT)
-        of_process.setdefault((header["pid"], header["opened_ns"]), []).append(rows[start:end])
-    torn = int(len(raw) % RECORD_BYTES > 0)
-    return tuple(_process(np.concatenate(chunks), torn) for chunks in of_process.values())
+    headers: dict[tuple[int, int], Header] = {}
+    rows: dict[tuple[int, int], list[Rows]] = {}
+    for header, piece in pieces(path):
+        key = (header["pid"], header["opened_ns"])
+        view = thinning.view(header) if thinning else None
+        headers.setdefault(key, header)
+        rows.setdefault(key, []).append(view.of(piece) if view else piece)
+    torn = torn_of(path)
+    return tuple(
+        _process(headers[key], of_process, torn, thinning.view(headers[key]) if thinning else None)
+        for key, of_process in rows.items()
+    )
 
 
-def _process(rows: Rows, torn: int) -> ProcessRecords:
+def _process(header: Header, pieces_of_it: list[Rows], torn: int, view: View | None) -> ProcessRecords:
+    passed = [view.passed] if view and header["role"] == ROLE_MAIN else []
+    rows = np.concatenate([*pieces_of_it, *passed])
     known = np.isin(rows[:, 0], [*KINDS, UNUSED])
     return ProcessRecords(
-        header=MappingProxyType(_fields(HEADER, rows[0])),
+        header=MappingProxyType(dict(header)),
         tables=MappingProxyType(_tables(rows)),
         texts=MappingProxyType(_texts(rows[rows[:, 0] == TEXT])),
         torn=torn + int((~known).sum()),
+        seen=view.stretches if view else None,
     )
 
 
 def _unreadable(name: str) -> dict[str, str]:
     return {"slug": "records-unreadable", "text": f"{name} cannot be read as a record file and was left out."}
-
-
-def _fields(kind: int, row: Rows) -> dict[str, int]:
-    return {name: int(value) for name, value in zip(KINDS[kind][1], row[1:], strict=False)}
 
 
 def _tables(rows: Rows) -> dict[str, Mapping[str, Rows]]:

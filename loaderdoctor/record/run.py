@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from loaderdoctor.record.stretches import Stretches
+
     Table = Mapping[str, npt.NDArray[np.int64]]
 
 
@@ -42,12 +44,16 @@ class ProcessRecords:
 
     `tables` has, for each kind that occurs, its columns by field name (probe.layout.KINDS), int64, in order of writing.
     `texts` resolves every `*_text` field.  `torn` counts records that could not be read.
+
+    Of a long run `seen` are the stretches that are here, and all times are as if there were no gaps between them; what is
+    left out is told in the table `passed`.
     """
 
     header: Mapping[str, int]
     tables: Mapping[str, Table]
     texts: Mapping[int, str]
     torn: int = 0
+    seen: Stretches | None = None
 
     @property
     def pid(self) -> int:

@@ -66,6 +66,8 @@ def _requested(watch: Watch, _iterator: Any, begin_ns: int) -> Request | None:
     depth = None
     try:
         depth = begun(probe, watch)
+        if not depth:
+            probe.writer.step(begin_ns, watch.iterator)
         probe.clock.requested(watch.iterator, outermost=depth == 0)
         return Request(begin_ns, thread_time_ns(), 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth)
     except Exception as error:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from ..writer import Writer
 
 EVERY = 17  # steps, a number that falls in with no accumulation; from the second on: the first has no batch before it
-OFTEN = 3  # steps, where batches are long in being given back: that differs from one to the next, and its mean is wanted
+OFTEN = (
+    3  # steps, where batches are long in being given back: that differs from one to the next, and its mean is wanted
+)
 LONG_NS = 300_000  # a hundred times what listening costs
 _HANDED_OVER = KIND_OF["handed_over"]
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")

@@ -305,6 +305,8 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
     probe = watch.probe
     try:
         depth = begun(probe, watch)
+        if not depth and not probe.is_worker:
+            probe.writer.step(begin_ns, watch.iterator)
         received = ready = stash = outstanding = UNKNOWN
         if iterator._num_workers:
             received, outstanding = iterator._rcvd_idx, iterator._tasks_outstanding
@@ -345,8 +347,12 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
             *(get_native_id(), request.depth, _grad_enabled(), watch.sampler_ns - request.sampler_ns, cpu_ns),
         )
         put = probe.writer.put
-        put(_NEXT, watch.iterator, ordinal, request.begin_ns, perf_counter_ns(), *after)
-        if is_training and is_due(ordinal, watch.gave_ns):
+        end_ns = perf_counter_ns()
+        put(_NEXT, watch.iterator, ordinal, request.begin_ns, end_ns, *after)
+        if probe.writer.detail.passing:
+            if is_training:
+                probe.writer.passed(watch, batch, request.begin_ns, end_ns)
+        elif is_training and is_due(ordinal, watch.gave_ns):
             listen(probe.writer, watch, ordinal, sys._getframe(2))
     except Exception as error:
         pass_on(error)

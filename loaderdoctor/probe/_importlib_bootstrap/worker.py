@@ -166,6 +166,7 @@ class _BetweenQueues:
                 stacks.stop(self.probe.writer, self.worker)
             elif type(message) is tuple and type(message[0]) is int:
                 got_ns = perf_counter_ns()
+                self.probe.writer.step(got_ns, UNKNOWN)
                 thread.fetching = 0  # whatever an exception left behind
                 thread.task = Task(message[0], self.idle_ns, got_ns, read_usage())
                 self.idle_ns = 0

@@ -1,0 +1,52 @@
+"""Whether detail is recorded now: always at first, then in one of two stretches of time, of four, and so on.
+
+So the records of a process stay below a bound however long it runs, and spread over all of it.  How long a stretch is, is
+for the process's pace to say: a small part of the time in which it filled the first part of its room, as a power of two of the
+clock's nanoseconds, so that processes of one pace have their stretches at the same time without asking each other.
+"""
+
+from __future__ import annotations
+
+PARTS = 8  # of the room that is left goes to each level: there is always some left for the next one
+SLICES = 64  # of the time that the first part took: stretches of hundreds of steps, and dozens of them
+WHOLE = 62  # bits of the clock: one stretch, before there is reason for more
+LEAST_BITS = 20  # a millisecond
+
+
+class Detail:
+    """The stretches of one process.  `passing`: this one goes without detail."""
+
+    __slots__ = ("_began_ns", "_number", "_until_bytes", "bits", "level", "most_bytes", "passing")
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self.passing = False
+        self.level = 0
+        self.bits = WHOLE
+        self._began_ns, self._number = 0, -1
+        self._until_bytes = most_bytes // PARTS
+
+    def changes(self, now_ns: int, used_bytes: int) -> bool:
+        """A step begins; whether `passing` is another one from here on."""
+        if now_ns >> self.bits == self._number and used_bytes <= self._until_bytes:
+            return False
+        was_passing = self.passing
+        if not self._began_ns:
+            self._began_ns = now_ns
+        if used_bytes > self._until_bytes:
+            self._rise(now_ns, used_bytes)
+        self._number = now_ns >> self.bits
+        self.passing = self._number % (1 << self.level) != 0
+        return self.passing != was_passing
+
+    def forked(self) -> None:
+        """In a child: its room is its own, and its stretches are where the parent's are."""
+        self._until_bytes = self.most_bytes // PARTS
+        if self.bits == WHOLE:
+            self._began_ns, self._number = 0, -1
+
+    def _rise(self, now_ns: int, used_bytes: int) -> None:
+        if self.bits == WHOLE:
+            self.bits = max(LEAST_BITS, ((now_ns - self._began_ns) // SLICES).bit_length())
+        self.level += 1
+        self._until_bytes = used_bytes + max(0, self.most_bytes - used_bytes) // PARTS
