@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.probe import control
 from loaderdoctor.probe.layout import HEADER, KINDS, RECORD_BYTES, ROLE_MAIN, TEXT, TEXT_BYTES, UNUSED
 from loaderdoctor.record.chunks import pieces, torn_of
