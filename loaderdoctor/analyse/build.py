@@ -74,7 +74,8 @@ def signals_of(run: Run) -> Signals:
     first = analysed[0]
     window = (first.timeline.from_ns, first.timeline.to_ns) if len(first.measured) else None
     machine = machine_signals(run, window)
-    recorded = _recorded(first, _cores(first.rank, machine.cpus_allowed), worker_samples(run, window))
+    cores = _cores(first.rank, machine.cpus_allowed)
+    recorded = _recorded(first, cores, worker_samples(run, window), run.sources)
     main = first.loaders[0] if first.loaders else None
     copies_known = first.clock == DEVICE or kind_of(first.rank.main) == CPU
     shares = [_share(one) for one in analysed]
@@ -104,7 +105,9 @@ def _analysed(rank: Rank) -> _Analysed:
     return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, timeline.taken_from, steps, timeline.loops))
 
 
-def _recorded(one: _Analysed, cores: float, samples: Mapping[int, WorkerSample]) -> Recorded:
+def _recorded(
+    one: _Analysed, cores: float, samples: Mapping[int, WorkerSample], sources: Mapping[str, str]
+) -> Recorded:
     made = made_of(one.rank, one.timeline)
     return Recorded(
         rank=one.rank,
@@ -117,6 +120,7 @@ def _recorded(one: _Analysed, cores: float, samples: Mapping[int, WorkerSample])
         roles=one.roles,
         cores=cores,
         worker_samples=samples,
+        sources=sources,
     )
 
 

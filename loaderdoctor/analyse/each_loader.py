@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from loaderdoctor.analyse import queue, stages, stats
+from loaderdoctor.analyse import queue, reads, stages, stats
 from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.making import making_of
 from loaderdoctor.analyse.shares import mean_of, mean_s, median_s, share
@@ -45,6 +45,7 @@ class Recorded:
     roles: Mapping[int, str]
     cores: float
     worker_samples: Mapping[int, WorkerSample]  # what the parent saw of worker processes, by process id
+    sources: Mapping[str, str]  # path -> text of the script's own files
 
 
 def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
@@ -62,6 +63,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
     ready_median, ready_empty = queue.ready(measured) if with_workers else (NO_WORKERS, NO_WORKERS)
     wall = with_wall(late)
     named = recorded.stages[recorded.stages["loader"].isin(loader.numbers)]
+    stacks = recorded.stacks[recorded.stacks["loader"].isin(loader.numbers)]
     return LoaderSignals(
         id=loader.id,
         role=loader.role,
@@ -97,7 +99,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
         worker_busy_share=share(wall["busy_ns"], wall["worker_wall_ns"], NOT_RECORDED) if with_workers else NO_WORKERS,
         workers=workers_of(late, lives, recorded.worker_samples),
         stages=stages.stages_of(late, named, in_workers=with_workers),
-        hot_functions=stages.hot_functions(recorded.stacks[recorded.stacks["loader"].isin(loader.numbers)]),
+        hot_functions=stages.hot_functions(stacks),
         workload=workload_of(
             loader,
             own.assign(span_ns=own["end_ns"] - own["begin_ns"]),
@@ -107,6 +109,20 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
             clock=recorded.clock,
         ),
         making=making_of(loader, made, late, lives, recorded.worker_samples),
+        reads=replace(
+            reads.reads_of(reads.sampled(stacks), recorded.sources, _shares_of_making(late)),
+            asked_bytes=mean_of(late["read_chars"], "bytes", NOT_RECORDED),
+        ),
+        passes=reads.passes_of(made, own),
+    )
+
+
+def _shares_of_making(late: pd.DataFrame) -> tuple[Value, Value]:
+    """What computing, waits for a core among it, and waiting for anything else are of the time to make a batch."""
+    computing = late["cpu_ns"] + late["run_queue_ns"].fillna(0.0)
+    return (
+        share(computing, late["wall_ns"], NOT_RECORDED),
+        share(late["wall_ns"] - computing, late["wall_ns"], NOT_RECORDED),
     )
 
 

@@ -1,0 +1,48 @@
+"""What causes of storage ask alike: how long the disk holds batches up, and how much it delivers at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loaderdoctor.causes.base import Signal, Threshold
+from loaderdoctor.causes.gates import derived
+from loaderdoctor.values import Measured, Missing
+
+if TYPE_CHECKING:
+    from loaderdoctor.analyse.signals import LoaderSignals, Signals
+    from loaderdoctor.values import Value
+
+FROM_DISK = Threshold(
+    0.25, "share", "A batch that waits less for a disk is not made much faster by any storage: something else holds it up."
+)
+LARGE_REQUESTS = Threshold(
+    64 << 10,
+    "bytes",
+    "Below, a disk's time goes to each request, above to its bytes; the kernel itself reads ahead by 128 KiB.",
+)
+ELSEWHERE = ("network", "fuse")  # kinds of file systems whose every request goes to another machine, or to a program
+
+_NO_DISK = Missing("no-block-device", "No disk was seen to deliver anything.")
+
+DISK_WAITS = Signal("loader.fetch_disk_share", "Making a batch is waiting for a disk")
+
+
+def _bytes_a_request(signals: Signals, _loader: LoaderSignals) -> Value:
+    disk = signals.disk
+    if disk is None or not isinstance(disk.read_bytes_per_s, Measured) or not isinstance(disk.reads_per_s, Measured):
+        return disk.reads_per_s if disk is not None else _NO_DISK
+    if disk.reads_per_s.value <= 0:
+        return _NO_DISK
+    size = disk.read_bytes_per_s.value / disk.reads_per_s.value
+    return Measured(size, size, size, disk.reads_per_s.n, "bytes")
+
+
+REQUEST_BYTES = derived("disk.reads_per_s", "The disk delivers at a time", _bytes_a_request)
+
+
+def is_on_this_machine(signals: Signals, _loader: LoaderSignals) -> str | None:
+    """For causes of a disk of this machine."""
+    disk = signals.disk
+    if disk is not None and disk.kind in ELSEWHERE:
+        return f"The data lies on another machine, or behind a program ({disk.file_system})."
+    return None
