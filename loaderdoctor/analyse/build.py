@@ -11,6 +11,7 @@ from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
 from loaderdoctor.analyse.frames import NS, table
+from loaderdoctor.analyse.hardware import hardware_signals
 from loaderdoctor.analyse.loaders import Loader, loaders_of
 from loaderdoctor.analyse.phases import phases_of
 from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
@@ -96,6 +97,7 @@ def signals_of(run: Run) -> Signals:
         lost_share=_lost_share(run),
         notes=(*notes, *_timeline_notes(first)),
         disk=disk_signals(run, window),
+        hardware=hardware_signals(run, first.rank.main.pid, window),
     )
 
 

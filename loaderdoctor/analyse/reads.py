@@ -34,7 +34,16 @@ _OPENING_BY_OPEN = {"tarfile", "lmdb", "shelve", "dbm", "av", "rasterio", "zarr"
 _READING = {
     *("read", "read_text", "read_bytes", "readlines", "readall", "readinto", "pread", "readv", "preadv"),
     *("fromfile", "loadtxt", "genfromtxt", "memmap", "loadmat"),
-    *("read_csv", "read_table", "read_json", "read_parquet", "read_feather", "read_pickle", "read_hdf", "read_row_group"),
+    *(
+        "read_csv",
+        "read_table",
+        "read_json",
+        "read_parquet",
+        "read_feather",
+        "read_pickle",
+        "read_hdf",
+        "read_row_group",
+    ),
     *("read_file", "read_excel", "extractfile"),
 }
 _LOADERS = {"np.load", "numpy.load", "torch.load", "pickle.load", "json.load", "nib.load", "nibabel.load"}
@@ -70,16 +79,16 @@ def reads_of(seen: Sequence[Sampled], sources: Mapping[str, str], shares: tuple[
     if not seen:
         return ReadSignals(opening_share=NO_STACKS, reading_share=NO_STACKS)
     waits = _largest([(_own_site(one, sources), one.blocked_ns) for one in seen])
-    known = any(file in sources for one in seen for _, file, _ in one.frames)
-    missing = None if known else NO_SOURCE
+    if not any(file in sources for one in seen for _, file, _ in one.frames):
+        return ReadSignals(opening_share=NO_SOURCE, reading_share=NO_SOURCE)
     opening = [(_opening(one.frames, sources), one) for one in seen]
     reading = [(_reading(one.frames, sources), one) for one in seen]
     opened = _largest([(where, one.cpu_ns + one.blocked_ns) for where, one in opening])
     return ReadSignals(
-        opening_share=missing or _share(opening, shares),
+        opening_share=_share(opening, shares),
         opening_site=opened[0] if opened else None,
         opening_call=opened[1] if opened else "",
-        reading_share=missing or _share(reading, shares),
+        reading_share=_share(reading, shares),
         reading_site=_site(_largest([(where, one.cpu_ns + one.blocked_ns) for where, one in reading])),
         waiting_site=_site(waits),
     )

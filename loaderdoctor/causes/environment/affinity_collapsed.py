@@ -81,7 +81,10 @@ CAUSE = Cause(
     applies=(has_workers,),
     gates=(
         waits(),
-        below(derived("loader.making.worker_cpus", "CPUs of a worker's mask, of those that were granted", _granted), ALL_OF_THEM),
+        below(
+            derived("loader.making.worker_cpus", "CPUs of a worker's mask, of those that were granted", _granted),
+            ALL_OF_THEM,
+        ),
         at_least(Signal("loader.fetch_run_queue_share", "Batches being made wait for a core"), IN_LINE),
         at_least(derived("machine.cpu_busy_share", "CPUs that idle meanwhile", _idle), IDLE),
     ),

@@ -16,7 +16,9 @@ OTHER_THREADS = Threshold(
     0.25, "share", "A worker's own helpers, which hand batches over, use less; a pool that shares its work uses more."
 )
 TOO_MANY = Threshold(
-    1.5, "a CPU", "One thread a CPU fills the machine; half as many again is no rounding, and the training wants one too."
+    1.5,
+    "a CPU",
+    "One thread a CPU fills the machine; half as many again is no rounding, and the training wants one too.",
 )
 IN_LINE = Threshold(0.1, "share", "Threads that wait less than this for a CPU do not stand in each other's way.")
 HELPERS = 2  # threads of a worker that are no pool's: its main one, and the one that hands batches over
@@ -51,7 +53,10 @@ def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
         actions=(
             Action("code", "Set one thread in each worker", site=loader.site, example=_EXAMPLE),
             Action(
-                "environment", "Before the script starts, for pools of OpenMP and MKL", name="OMP_NUM_THREADS", value="1"
+                "environment",
+                "Before the script starts, for pools of OpenMP and MKL",
+                name="OMP_NUM_THREADS",
+                value="1",
             ),
         ),
     )

@@ -42,7 +42,10 @@ def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
 CAUSE = Cause(
     id="handle-reopen",
     title="The same file is opened again for every sample",
-    gates=(waits(), at_least(Signal("loader.reads.opening_share", "Making a batch is opening what was open before"), OPENS)),
+    gates=(
+        waits(),
+        at_least(Signal("loader.reads.opening_share", "Making a batch is opening what was open before"), OPENS),
+    ),
     treat=treat,
     shows=(
         Signal("loader.sample_s", "A sample takes"),

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from loaderdoctor.values import Value
 
 FROM_DISK = Threshold(
-    0.25, "share", "A batch that waits less for a disk is not made much faster by any storage: something else holds it up."
+    0.25,
+    "share",
+    "A batch that waits less for a disk is not made much faster by any storage: something else holds it up.",
 )
 LARGE_REQUESTS = Threshold(
     64 << 10,

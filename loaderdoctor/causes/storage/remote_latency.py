@@ -85,7 +85,9 @@ CAUSE = Cause(
     gates=(
         waits(),
         at_least(too_few_workers.STEADY_WAITS, WAITING),
-        at_least(derived("loader.fetch_blocked_share", "Making a batch is waiting for answers", _waits_for_answers), ANSWERS),
+        at_least(
+            derived("loader.fetch_blocked_share", "Making a batch is waiting for answers", _waits_for_answers), ANSWERS
+        ),
         below(
             derived("loader.making.worker_cores", "Other threads of a worker compute meanwhile", _own_threads),
             OWN_THREADS,
