@@ -29,8 +29,8 @@ def _other_cpus(signals: Signals, _loader: LoaderSignals) -> Value:
         return others
     if not isinstance(allowed, Measured):
         return allowed
-    low, best, high = (getattr(others, end) * allowed.value for end in ("low", "value", "high"))
-    return Measured(best, low, high, others.n, "cpus")
+    low, high = others.low * allowed.value, others.high * allowed.value  # a burst between two looks is no job
+    return Measured(low, low, high, others.n, "cpus")
 
 
 def _part_of_others(signals: Signals, _loader: LoaderSignals) -> Value:
@@ -39,8 +39,8 @@ def _part_of_others(signals: Signals, _loader: LoaderSignals) -> Value:
         return others
     if not isinstance(own, Measured):
         return own
-    busy = others.value + own.value
-    share = others.value / busy if busy > 0 else 0.0
+    busy = others.low + own.value
+    share = others.low / busy if busy > 0 else 0.0
     return Measured(share, share, share, others.n, "share")
 
 
@@ -68,9 +68,13 @@ CAUSE = Cause(
     title="Other jobs on this machine take the CPUs",
     gates=(
         waits(),
-        at_least(derived("machine.neighbour_allowed_cpu_share", "CPUs that others keep busy", _other_cpus), A_CPU),
+        at_least(
+            derived("machine.neighbour_allowed_cpu_share", "CPUs that others keep busy at least", _other_cpus), A_CPU
+        ),
         at_least(Signal("loader.fetch_run_queue_share", "Batches being made wait for a core"), IN_LINE),
-        at_least(derived("machine.cpu_busy_share", "Part of others in the busy CPUs", _part_of_others), OTHERS_PART),
+        at_least(
+            derived("machine.cpu_busy_share", "Part of others in the busy CPUs at least", _part_of_others), OTHERS_PART
+        ),
     ),
     treat=treat,
     shows=(
