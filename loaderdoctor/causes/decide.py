@@ -110,6 +110,9 @@ def _explained(answers: Sequence[Finding], causes: Sequence[Cause]) -> list[Find
         if one.status == FOUND
         for symptom in explains.get(one.cause, ())
     }
+    for symptom, loader in of_symptom:  # what is explained itself hands on to what explains it
+        while (of_symptom[symptom, loader], loader) in of_symptom:
+            of_symptom[symptom, loader] = of_symptom[of_symptom[symptom, loader], loader]
     return [
         replace(one, status=EXPLAINED, explained_by=of_symptom[one.cause, one.loader])
         if one.status == FOUND and (one.cause, one.loader) in of_symptom

@@ -100,6 +100,18 @@ def test_what_it_explains_is_a_cause_of_another_name(cause):
     assert set(cause.explains) <= set(SAID) - {cause.id}
 
 
+@EVERY
+def test_nothing_explains_itself_by_way_of_others(cause):
+    explains = {other.id: other.explains for other in CAUSES}
+    seen, left = set(), list(cause.explains)
+    while left:
+        symptom = left.pop()
+        if symptom not in seen:
+            seen.add(symptom)
+            left += explains.get(symptom, ())
+    assert cause.id not in seen
+
+
 @pytest.mark.parametrize("name", [path_of(cause) for cause in CAUSES] + list(SHARED))
 def test_its_thresholds_say_why(name):
     module = import_module(f"loaderdoctor.causes.{name}")
