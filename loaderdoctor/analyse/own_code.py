@@ -98,8 +98,18 @@ def _assigned(node: ast.AST, varying: set[str]) -> set[str]:
         targets = [node.target]
     elif isinstance(node, ast.withitem) and node.optional_vars is not None and _varies(node.context_expr, varying):
         targets = [node.optional_vars]
-    names = {_dotted(part) for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
-    return names | {_dotted(target) for target in targets if isinstance(target, ast.Attribute)}
+    return {name for target in targets for name in _names(target)}
+
+
+def _names(target: ast.expr) -> Iterator[str]:
+    """What an assignment sets; an item that is set changes what it is in, and never `self`."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for part in target.elts:
+            yield from _names(part)
+    elif isinstance(target, ast.Starred | ast.Subscript):
+        yield from _names(target.value)
+    elif name := _dotted(target):
+        yield name
 
 
 def _varies(node: ast.AST, varying: frozenset[str] | set[str]) -> bool:

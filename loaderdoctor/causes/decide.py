@@ -23,7 +23,7 @@ from loaderdoctor.causes.gates import MOST_SAVED, STARVES, number
 from loaderdoctor.values import Measured, Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from loaderdoctor.analyse.signals import Signals
     from loaderdoctor.causes.base import Cause
@@ -110,15 +110,21 @@ def _explained(answers: Sequence[Finding], causes: Sequence[Cause]) -> list[Find
         if one.status == FOUND
         for symptom in explains.get(one.cause, ())
     }
-    for symptom, loader in of_symptom:  # what is explained itself hands on to what explains it
-        while (of_symptom[symptom, loader], loader) in of_symptom:
-            of_symptom[symptom, loader] = of_symptom[of_symptom[symptom, loader], loader]
     return [
-        replace(one, status=EXPLAINED, explained_by=of_symptom[one.cause, one.loader])
+        replace(one, status=EXPLAINED, explained_by=_first_of(one.cause, one.loader, of_symptom))
         if one.status == FOUND and (one.cause, one.loader) in of_symptom
         else one
         for one in answers
     ]
+
+
+def _first_of(symptom: str, loader: str | None, of_symptom: Mapping[tuple[str, str | None], str]) -> str:
+    """What explains it; where that is explained itself, what explains that."""
+    seen: list[str] = []
+    while (symptom, loader) in of_symptom and symptom not in seen:
+        seen.append(symptom)
+        symptom = of_symptom[symptom, loader]
+    return symptom
 
 
 def _not_to_be_said(one: Finding, reason: str) -> Finding:
