@@ -46,7 +46,8 @@ def _calls(source: str) -> dict[int, tuple[CallAt, ...]]:
         varying = _varying(function) if function is not None else frozenset()
         heads = [part for part in ast.iter_child_nodes(statement) if not isinstance(part, ast.stmt | ast.ExceptHandler)]
         calls = [call for head in heads for call in ast.walk(head) if isinstance(call, ast.Call)]
-        looped = set(map(id, ast.walk(statement.iter))) if isinstance(statement, ast.For) else set()
+        loops = [part for part in ast.walk(statement) if isinstance(part, ast.For | ast.comprehension)]
+        looped = {id(part) for loop in loops for part in ast.walk(loop.iter)}
         lines = {line for head in heads for line in _lines(head)} | {statement.lineno}
         for call in calls:
             one = CallAt(_dotted(call.func), _varies(call, varying), id(call) in looped)

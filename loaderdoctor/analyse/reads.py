@@ -44,7 +44,7 @@ _READING = {
         "read_hdf",
         "read_row_group",
     ),
-    *("read_file", "read_excel", "extractfile"),
+    *("read_file", "read_excel", "extractfile", "reader", "DictReader"),
 }
 _LOADERS = {"np.load", "numpy.load", "torch.load", "pickle.load", "json.load", "nib.load", "nibabel.load"}
 _LIBRARIES_THAT_READ = {
@@ -154,21 +154,21 @@ def _opens(call: CallAt, called: str) -> bool:
 
 
 def _reading(frames: Sequence[Frame], sources: Mapping[str, str]) -> Place | None:
-    """The line that reads a file, and what it calls; None where none does, or where what is read is decoded as well."""
+    """The innermost line of the script's own code, and what it calls, where that reads a file and decodes nothing."""
     if any(part in file for _, file, _ in frames for part in _DECODERS):
         return None
-    for function, file, line in frames:
-        if file not in sources or not line:
-            continue
-        calls = calls_at(sources[file], line)
-        if any(call.last in _DECODING for call in calls):
-            return None
-        for call in calls:
-            if call.last in _READING or call.name in _LOADERS or (call.in_loop_head and call.last == "open"):
-                return Site(file, line), call.name
-        if any(name in _LIBRARIES_THAT_READ for name, _, _ in frames):
-            return Site(file, line), function
-    return None
+    own = next(((function, file, line) for function, file, line in frames if file in sources and line), None)
+    if own is None:
+        return None
+    function, file, line = own
+    calls = calls_at(sources[file], line or 0)
+    if any(call.last in _DECODING for call in calls):
+        return None
+    for call in calls:
+        if call.last in _READING or call.name in _LOADERS or (call.in_loop_head and call.last == "open"):
+            return Site(file, line or 0), call.name
+    by_library = any(name in _LIBRARIES_THAT_READ for name, _, _ in frames)
+    return (Site(file, line or 0), function) if by_library else None
 
 
 def _share(found: Sequence[tuple[Place | None, Sampled]], shares: tuple[Value, Value]) -> Value:

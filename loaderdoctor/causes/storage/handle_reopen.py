@@ -53,7 +53,7 @@ CAUSE = Cause(
         Signal("loader.batch_bytes", "Bytes of a batch as it is delivered"),
     ),
     explains=(
-        *("too-few-workers", "no-workers", "read-amplification", "small-file-latency", "storage-bandwidth"),
+        *("too-few-workers", "read-amplification", "small-file-latency", "storage-bandwidth"),
         *("python-overhead", "cpu-decode", "head-of-line", "bursty-prefetch"),
     ),
 )

@@ -49,5 +49,5 @@ CAUSE = Cause(
         Signal("disk.read_bytes_per_s", "Bytes that the disk delivers"),
         Signal("loader.making.disk_bytes", "Read from the disk for a batch"),
     ),
-    explains=("too-few-workers", "no-workers", "python-overhead", "head-of-line", "bursty-prefetch"),
+    explains=("too-few-workers", "python-overhead", "head-of-line", "bursty-prefetch"),
 )
