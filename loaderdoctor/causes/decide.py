@@ -39,6 +39,7 @@ TOO_WIDE = (
 )
 CROWDED = Threshold(0.25, "share", "A quarter of the cores is what a worker or two would have made a difference with.")
 EDIT = 10  # settings: what no setting cures asks for an edit of the script, which is a larger change
+ELSEWHERE = 20  # and what no edit cures asks for another machine, or for other people's jobs to go
 WHEN_HEALTHY = ("over-provisioned", "iterable-duplicates")  # gains of memory and of correctness, not of time
 
 
@@ -149,7 +150,8 @@ def _in_order(answers: list[Finding]) -> tuple[Finding, ...]:
     def key(one: Finding) -> tuple[int, float, int]:
         certain = one.gain.speedup.low if one.gain else 0.0
         change = one.prescription.settings if one.prescription else {}
-        return rank[one.status], -round(certain, 2), len(change) or EDIT
+        kinds = {action.kind for action in one.prescription.actions} if one.prescription else set()
+        return rank[one.status], -round(certain, 2), len(change) or (ELSEWHERE if kinds == {"system"} else EDIT)
 
     return tuple(sorted(answers, key=key))
 

@@ -45,9 +45,11 @@ def test_without_an_idle_cpu_a_wider_mask_gains_nothing(busy, status):
     assert answer("affinity-collapsed", computing(bound_to_one(), cpu_busy_share=exact(busy))).status == status
 
 
-def test_other_jobs_on_the_idle_cpus_leave_none():
-    taken = {"cpu_busy_share": exact(0.5), "neighbour_allowed_cpu_share": exact(0.45)}
-    assert answer("affinity-collapsed", computing(bound_to_one(), **taken)).status == "ruled-out"
+@pytest.mark.parametrize(("own", "others", "status"), [(0.5, 0.5, "found"), (0.85, 0.15, "ruled-out")])
+def test_cpus_that_others_use_would_be_shared_with_them(own, others, status):
+    taken = {"cpu_busy_share": exact(own), "neighbour_allowed_cpu_share": exact(others)}
+    run = computing(bound_to_one(), **taken)
+    assert answer("affinity-collapsed", run).status == status
 
 
 def test_too_many_threads_under_a_narrow_mask_are_its_symptom():

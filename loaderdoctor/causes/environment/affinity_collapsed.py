@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 ALL_OF_THEM = Threshold(1.0, "share", "Any CPU that the job may use, and its workers may not, is one too few.")
 IN_LINE = Threshold(0.25, "share", "Workers that wait less for a CPU than this have enough of those that they may use.")
-IDLE = Threshold(0.1, "share", "With fewer idle CPUs than this, a wider mask would find them taken.")
+IDLE = Threshold(0.1, "share", "With fewer CPUs to have than this, a wider mask would find them taken.")
+FAIR = 0.5  # of what others use: the scheduler shares a CPU between those that want it
 _EXAMPLE = """\
 mask = os.sched_getaffinity(0)           # before the library is opened
 codec = Codec()
@@ -34,11 +35,11 @@ def _granted(signals: Signals, loader: LoaderSignals) -> Value:
 
 
 def _idle(signals: Signals, _loader: LoaderSignals) -> Value:
-    """CPUs that neither this job nor others use."""
+    """CPUs that this job would have under a wider mask: idle ones, and its share of those that others use."""
     own, others = signals.machine.cpu_busy_share, signals.machine.neighbour_allowed_cpu_share
     if not isinstance(own, Measured):
         return own
-    taken = known(others)
+    taken = known(others) * FAIR
     low, best, high = (max(0.0, 1.0 - getattr(own, end) - taken) for end in ("high", "value", "low"))
     return Measured(best, low, high, own.n, "share")
 
@@ -86,7 +87,7 @@ CAUSE = Cause(
             ALL_OF_THEM,
         ),
         at_least(Signal("loader.fetch_run_queue_share", "Batches being made wait for a core"), IN_LINE),
-        at_least(derived("machine.cpu_busy_share", "CPUs that idle meanwhile", _idle), IDLE),
+        at_least(derived("machine.cpu_busy_share", "CPUs that could be had meanwhile", _idle), IDLE),
     ),
     treat=treat,
     shows=(

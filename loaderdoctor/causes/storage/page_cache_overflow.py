@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import Action, Cause, Signal, Threshold, Treatment
-from loaderdoctor.causes.gates import at_least, bound, derived, known, waits
+from loaderdoctor.causes.gates import at_least, bound, derived, known, value_of, waits
 from loaderdoctor.causes.storage.reading import DISK_WAITS, FROM_DISK
 from loaderdoctor.values import Measured
 
@@ -34,12 +34,12 @@ def _refaulted(signals: Signals, _loader: LoaderSignals) -> Value:
     return Measured(best, low, high, again.n, "share")
 
 
-def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
+def treat(signals: Signals, loader: LoaderSignals) -> Treatment:
     """Smaller data, more memory, or an order that the disk likes."""
     return Treatment(
         "Make the data fit into memory (a smaller encoding, fewer workers beside it, more memory), or read it in large shards one "
         "after the other and shuffle within a buffer.",
-        bound=bound(known(loader.exposed_wait_share) * known(loader.fetch_disk_share)),
+        bound=bound(known(loader.exposed_wait_share) * known(value_of(DISK_WAITS, signals, loader))),
         actions=(
             Action("code", "Store what is used of it in fewer bytes", site=loader.reads.reading_site),
             Action("system", "Give the job more memory, or move the data to a faster disk"),

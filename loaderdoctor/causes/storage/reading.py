@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loaderdoctor.causes.base import Signal, Threshold
+from loaderdoctor.causes.base import Threshold
 from loaderdoctor.causes.gates import derived
 from loaderdoctor.values import Measured, Missing
 
@@ -26,7 +26,22 @@ ELSEWHERE = ("network", "fuse")  # kinds of file systems whose every request goe
 
 _NO_DISK = Missing("no-block-device", "No disk was seen to deliver anything.")
 
-DISK_WAITS = Signal("loader.fetch_disk_share", "Making a batch is waiting for a disk")
+
+def apart_from_cores(share: Value, loader: LoaderSignals) -> Value:
+    """A share of the making of a batch without its waits for a core, which are another matter and come from outside."""
+    in_line = loader.fetch_run_queue_share
+    if not isinstance(share, Measured) or not isinstance(in_line, Measured):
+        return share
+    rest = max(0.05, 1 - in_line.value)
+    low, best, high = (min(1.0, getattr(share, end) / rest) for end in ("low", "value", "high"))
+    return Measured(best, low, high, share.n, share.unit)
+
+
+DISK_WAITS = derived(
+    "loader.fetch_disk_share",
+    "Making a batch, waits for a core aside, is waiting for a disk",
+    lambda _signals, loader: apart_from_cores(loader.fetch_disk_share, loader),
+)
 
 
 def _bytes_a_request(signals: Signals, _loader: LoaderSignals) -> Value:

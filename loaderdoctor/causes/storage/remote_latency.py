@@ -18,7 +18,7 @@ from loaderdoctor.causes.gates import (
     is_torchs,
     waits,
 )
-from loaderdoctor.causes.storage.reading import ELSEWHERE
+from loaderdoctor.causes.storage.reading import ELSEWHERE, apart_from_cores
 from loaderdoctor.causes.workers import too_few_workers
 from loaderdoctor.values import Measured
 
@@ -39,7 +39,7 @@ def __getitems__(self, indices):   # asked once for a whole batch
 
 def _waits_for_answers(signals: Signals, loader: LoaderSignals) -> Value:
     """Waiting without a disk; on a file system whose files lie elsewhere, waiting for those as well."""
-    blocked, disk = loader.fetch_blocked_share, loader.fetch_disk_share
+    blocked, disk = (apart_from_cores(share, loader) for share in (loader.fetch_blocked_share, loader.fetch_disk_share))
     elsewhere = signals.disk is not None and signals.disk.kind in ELSEWHERE
     if not elsewhere or not isinstance(blocked, Measured) or not isinstance(disk, Measured):
         return blocked
@@ -86,7 +86,12 @@ CAUSE = Cause(
         waits(),
         at_least(too_few_workers.STEADY_WAITS, WAITING),
         at_least(
-            derived("loader.fetch_blocked_share", "Making a batch is waiting for answers", _waits_for_answers), ANSWERS
+            derived(
+                "loader.fetch_blocked_share",
+                "Making a batch, waits for a core aside, is waiting for answers",
+                _waits_for_answers,
+            ),
+            ANSWERS,
         ),
         below(
             derived("loader.making.worker_cores", "Other threads of a worker compute meanwhile", _own_threads),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import Action, Cause, Signal, Treatment
-from loaderdoctor.causes.gates import at_least, below, bound, known, waits
+from loaderdoctor.causes.gates import at_least, below, bound, known, value_of, waits
 from loaderdoctor.causes.storage.reading import (
     DISK_WAITS,
     FROM_DISK,
@@ -22,11 +22,11 @@ np.concatenate(parts).tofile(folder / "all.raw")   # once, before the training
 parts = np.fromfile(folder / "all.raw", np.uint8).reshape(len(parts), -1)"""
 
 
-def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
+def treat(signals: Signals, loader: LoaderSignals) -> Treatment:
     """Fewer and larger files."""
     return Treatment(
         "Put what is read together into one file (a shard, a tar, a memory-mapped array), so that a sample takes one read.",
-        bound=bound(known(loader.exposed_wait_share) * known(loader.fetch_disk_share)),
+        bound=bound(known(loader.exposed_wait_share) * known(value_of(DISK_WAITS, signals, loader))),
         actions=(
             Action(
                 "code",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import Action, Cause, Signal, Threshold, Treatment
-from loaderdoctor.causes.gates import at_least, bound, known, waits
+from loaderdoctor.causes.gates import at_least, bound, known, value_of, waits
 from loaderdoctor.causes.storage.reading import (
     DISK_WAITS,
     FROM_DISK,
@@ -22,12 +22,12 @@ BUSY_DISK = Threshold(
 )
 
 
-def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
+def treat(signals: Signals, loader: LoaderSignals) -> Treatment:
     """Fewer bytes, or a faster place; more readers would only share what there is."""
     return Treatment(
         "Read fewer bytes (a smaller encoding, only the part that is used), or put the data on a faster disk or into memory; "
         "more workers would share the same disk.",
-        bound=bound(known(loader.exposed_wait_share) * known(loader.fetch_disk_share)),
+        bound=bound(known(loader.exposed_wait_share) * known(value_of(DISK_WAITS, signals, loader))),
         actions=(
             Action(
                 "code",
