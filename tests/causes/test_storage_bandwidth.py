@@ -16,7 +16,7 @@ from loaderdoctor.values import Missing
 def test_found_with_a_bound_and_at_the_line_that_reads():
     finding = answer("storage-bandwidth", reading())
     assert (finding.status, finding.gain.basis, finding.prescription.settings) == ("found", "bound", {})
-    assert finding.gain.speedup.high == pytest.approx(1 / (1 - 0.33 * 0.8))
+    assert finding.gain.speedup.high == pytest.approx(1 / (1 - 0.33 * 0.8 / 0.99))  # waits for a core aside
     assert finding.prescription.actions[0].site == LINE
 
 

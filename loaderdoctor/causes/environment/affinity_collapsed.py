@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loaderdoctor import predict
@@ -63,17 +64,19 @@ def treat(signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidence
 
 
 def _on_all_cpus(signals: Signals, loader: LoaderSignals) -> Gain | None:
-    """A replay knows of no masks: it runs the work on all CPUs that were granted."""
+    """A replay knows of no masks: it runs the work on all CPUs that were granted, with the others' jobs there and without."""
     workload = predict.workload_of(signals, loader)
     if workload is None:
         return None
     other_s = predict.elsewhere_s(signals, workload)
-    then_s = predict.replay(workload, {}).total_s + other_s
-    if then_s <= 0:
+    now_s = predict.recorded_s(workload) + other_s
+    quiet = replace(workload, neighbour_cores=0.0)
+    shared_s, alone_s = (predict.replay(one, {}).total_s + other_s for one in (workload, quiet))
+    if min(shared_s, alone_s) <= 0:
         return None
-    best = max(1.0, (predict.recorded_s(workload) + other_s) / then_s)
+    shared, alone = max(1.0, now_s / shared_s), max(1.0, now_s / alone_s)
     error = predict.MODEL_ERROR
-    return Gain(Interval(best ** (1 - error), best, best ** (1 + error)), "simulated")
+    return Gain(Interval(shared ** (1 - error), (shared * alone) ** 0.5, alone ** (1 + error)), "simulated")
 
 
 CAUSE = Cause(
