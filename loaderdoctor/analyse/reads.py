@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NO_STACKS = Missing("no-stacks", "No stack of this loader's batches was sampled.")
 NO_SOURCE = Missing("no-source", "The source of the code that makes the batches was not kept with the run.")
 NO_PASSES = Missing("one-epoch", "A first pass over the data differs from later ones only where there are some.")
-FEWEST_MADE = 4  # batches of a pass; fewer are its start
+FEWEST_MADE = 8  # batches of a pass; fewer are its start
 _BLOCK_BYTES = 512  # unit of ru_inblock
 
 # Functions that open a container, a database or a decoder; the constructors of classes count whatever they are called.
@@ -63,14 +63,18 @@ class Sampled:
     frames: tuple[Frame, ...]
     cpu_ns: int
     blocked_ns: int
+    samples: int
 
 
 def sampled(found: pd.DataFrame) -> tuple[Sampled, ...]:
-    """The stacks of one loader; `found` has stack_text, cpu_ns and blocked_ns."""
-    rows = zip(found["stack_text"], found["cpu_ns"], found["blocked_ns"], strict=True)
+    """The distinct stacks of one loader; `found` has stack_text, cpu_ns, blocked_ns and samples."""
+    sums = found.groupby("stack_text", sort=False)[["cpu_ns", "blocked_ns", "samples"]].sum()
     return tuple(
-        Sampled(tuple((str(name), str(file), line) for name, file, line in json.loads(text)), int(cpu), int(blocked))
-        for text, cpu, blocked in rows
+        Sampled(
+            tuple((str(name), str(file), line) for name, file, line in json.loads(str(row.Index))),
+            *(int(row.cpu_ns), int(row.blocked_ns), int(row.samples)),
+        )
+        for row in sums.itertuples()
     )
 
 
@@ -178,7 +182,7 @@ def _share(found: Sequence[tuple[Place | None, Sampled]], shares: tuple[Value, V
     for of_making, time_ns in zip(shares, _TIMES, strict=True):
         whole = sum(time_ns(one) for _, one in found)
         if isinstance(of_making, Measured) and whole > 0:
-            count += sum(time_ns(one) > 0 for _, one in found)
+            count += sum(one.samples for _, one in found if time_ns(one) > 0)
             parts.append(of_making.value * sum(time_ns(one) for where, one in found if where) / whole)
     if not parts:
         return NO_STACKS

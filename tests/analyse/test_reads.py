@@ -33,10 +33,10 @@ SHARES = (exact(0.8), exact(0.2))
 def stacks(*seen):
     """(frames above the item's line, its line, CPU ms, blocked ms) each."""
     rows = [
-        (json.dumps([*[[name, file, 1] for name, file in above], [*IN_ITEM, line]]), cpu * 10**6, blocked * 10**6)
+        (json.dumps([*[[name, file, 1] for name, file in above], [*IN_ITEM, line]]), cpu * 10**6, blocked * 10**6, 1)
         for above, line, cpu, blocked in seen
     ]
-    return sampled(pd.DataFrame(rows, columns=["stack_text", "cpu_ns", "blocked_ns"]))
+    return sampled(pd.DataFrame(rows, columns=["stack_text", "cpu_ns", "blocked_ns", "samples"]))
 
 
 def reads(*seen, shares=SHARES, sources=None):
