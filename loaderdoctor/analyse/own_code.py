@@ -42,8 +42,9 @@ def _calls(source: str) -> dict[int, tuple[CallAt, ...]]:
     except (SyntaxError, ValueError, RecursionError):
         return {}
     found: dict[int, list[CallAt]] = {}
+    methods = {part for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in node.body}
     for function, statement in _statements(tree):
-        varying = _varying(function) if function is not None else frozenset()
+        varying = _varying(function, function in methods) if function is not None else frozenset()
         heads = [part for part in ast.iter_child_nodes(statement) if not isinstance(part, ast.stmt | ast.ExceptHandler)]
         calls = [call for head in heads for call in ast.walk(head) if isinstance(call, ast.Call)]
         loops = [part for part in ast.walk(statement) if isinstance(part, ast.For | ast.comprehension)]
@@ -71,11 +72,16 @@ def _lines(node: ast.AST) -> range:
 
 
 @lru_cache(maxsize=256)
-def _varying(function: _Function) -> frozenset[str]:
-    """Names that hold something else for each sample: arguments, what loops run over, and what is made of those."""
+def _varying(function: _Function, is_method: bool) -> frozenset[str]:
+    """Names that hold something else for each sample: arguments, what loops run over, and what is made of those.
+
+    A method's first argument is its object, whatever it is called.
+    """
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     names = {one.arg for one in every if one is not None} - _OWN
+    if is_method:
+        names -= {one.arg for one in [*arguments.posonlyargs, *arguments.args][:1]}
     before = -1
     while len(names) != before:  # what is assigned further down may be used further up, in a loop
         before = len(names)

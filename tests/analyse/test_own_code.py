@@ -28,6 +28,11 @@ class Pages(Dataset):
         return Volume(self.path)
 for line in open(path):
     pass
+class Short:
+    def __getitem__(s, i):
+        return Volume(s.path), Volume(s.paths[i])
+def helper(s):
+    return Volume(s.path)
 """
 
 
@@ -61,6 +66,11 @@ def test_the_body_of_a_statement_is_not_its_line():
 
 def test_what_a_loop_runs_over_is_told():
     assert [(call.last, call.in_loop_head) for call in calls_at(SCRIPT, 20)] == [("open", True)]
+
+
+def test_a_methods_object_may_have_any_name_and_a_functions_argument_is_none():
+    assert [call.varies for call in calls_at(SCRIPT, 24)] == [False, True]
+    assert [call.varies for call in calls_at(SCRIPT, 26)] == [True]
 
 
 @pytest.mark.parametrize("text", ["def f(:", "\0", "", "print 'old'"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from ailing import answer
-from builders import exact
+from builders import exact, machine
 from slow_reads import LINE, disk, reading
 
 from loaderdoctor.causes import diagnose
@@ -61,3 +63,12 @@ def test_a_full_disk_comes_first():
 def test_without_stacks_there_is_no_data():
     run = reading(reads={"asked_bytes": exact(50 * DELIVERED, "bytes"), "reading_share": Missing("no-stacks", "None.")})
     assert answer("read-amplification", run).status in {"no-data", "ruled-out"}
+
+
+def test_a_replay_that_other_jobs_make_unsure_is_a_bound():
+    run = amplified()
+    crowded = machine(cpus_allowed=exact(2, "cpus"), neighbour_allowed_cpu_share=exact(0.9))
+    one = replace(run.loaders[0], workload=replace(run.loaders[0].workload, cores=2.0))
+    finding = answer("read-amplification", replace(run, loaders=(one,), machine=crowded))
+    assert finding.status == "found"
+    assert finding.gain.speedup.low >= 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import Action, Cause, Change, Interval, Signal, Threshold, Treatment
 from loaderdoctor.causes.gates import at_least, bound, known, waits
+from loaderdoctor.causes.storage.reading import of_less_work
 from loaderdoctor.predict import part_scaled
 
 if TYPE_CHECKING:
@@ -20,13 +21,15 @@ def __getitem__(self, index):
     return self.handle ..."""
 
 
-def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
+def treat(signals: Signals, loader: LoaderSignals) -> Treatment:
     """Open once in each worker."""
     reads = loader.reads
     left = part_scaled(1.0, known(reads.opening_share), Interval(0.0, LEFT_AT_MOST / 2, LEFT_AT_MOST))
+    change = Change(work=dict.fromkeys(("cpu_s", "disk_s", "blocked_s"), left))
     return Treatment(
         f"Call {reads.opening_call} once in each worker and keep what it opens: it is the same for every sample.",
-        Change(work=dict.fromkeys(("cpu_s", "disk_s", "blocked_s"), left)),
+        change,
+        gain=of_less_work(signals, loader, change),
         bound=bound(known(loader.exposed_wait_share) * known(reads.opening_share)),
         actions=(
             Action(

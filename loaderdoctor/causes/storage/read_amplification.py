@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import Action, Cause, Change, Interval, Signal, Threshold, Treatment
 from loaderdoctor.causes.gates import at_least, bound, derived, known, waits
+from loaderdoctor.causes.storage.reading import of_less_work
 from loaderdoctor.predict import part_scaled
 from loaderdoctor.values import Measured
 
@@ -53,9 +54,11 @@ def treat(signals: Signals, loader: LoaderSignals) -> Treatment:
     """Only the part that is used: the reading's time falls with its bytes, at most by as much."""
     times, reading = known(_times_as_much(signals, loader), 1.0), known(loader.reads.reading_share)
     left = part_scaled(1.0, reading, Interval(1 / times, max(1 / times, 0.1), LEFT_AT_MOST))
+    change = Change(work=dict.fromkeys(("cpu_s", "disk_s"), left))
     return Treatment(
         f"Read the part of the file that a sample uses: {times:.0f} times as much is read as is handed on.",
-        Change(work=dict.fromkeys(("cpu_s", "disk_s"), left)),
+        change,
+        gain=of_less_work(signals, loader, change),
         bound=bound(known(loader.exposed_wait_share) * reading),
         actions=(
             Action(

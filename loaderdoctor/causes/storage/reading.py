@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from loaderdoctor.causes.base import Threshold
-from loaderdoctor.causes.gates import derived
+from loaderdoctor import predict
+from loaderdoctor.causes.base import Gain, Threshold
+from loaderdoctor.causes.engine import is_worth, simulated
+from loaderdoctor.causes.gates import NO_SLOWER, WORTH, derived
 from loaderdoctor.values import Measured, Missing
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
+    from loaderdoctor.causes.base import Change
     from loaderdoctor.values import Value
 
 FROM_DISK = Threshold(
@@ -63,3 +67,17 @@ def is_on_this_machine(signals: Signals, _loader: LoaderSignals) -> str | None:
     if disk is not None and disk.kind in ELSEWHERE:
         return f"The data lies on another machine, or behind a program ({disk.file_system})."
     return None
+
+
+def of_less_work(signals: Signals, loader: LoaderSignals, change: Change) -> Gain | None:
+    """The replayed gain of less work, as a bound where the replay is not sure of it: less work slows nothing down.
+
+    None where there is nothing to replay, or nothing to gain.
+    """
+    workload = predict.workload_of(signals, loader)
+    if workload is None:
+        return None
+    gain = simulated(signals, workload, change)
+    if is_worth(gain) or gain.speedup.best < WORTH.value:
+        return gain if is_worth(gain) else None
+    return Gain(replace(gain.speedup, low=NO_SLOWER.value), "bound")
