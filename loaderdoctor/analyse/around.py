@@ -118,6 +118,7 @@ class WorkerSample:
     network_share: Value
     lock_share: Value
     sleep_share: Value
+    other_threads_share: Value = NOT_SEEN  # of its CPU time, that of threads beside the main one
 
 
 def worker_samples(run: Run, window: Window | None = None) -> dict[int, WorkerSample]:
@@ -147,7 +148,14 @@ def _worker_sample(pid: int, rows: Sequence[Row]) -> WorkerSample:
         network_share=_named("network", waits),
         lock_share=_named("lock", waits),
         sleep_share=proportion(waits.get("sleep", 0) + waits.get("unnamed", 0), observed, NOT_SEEN),
+        other_threads_share=_other_threads(rows),
     )
+
+
+def _other_threads(rows: Sequence[Row]) -> Value:
+    """The process counts in ticks and its main thread in nanoseconds: only the sum over all rows is compared."""
+    main = ratio(changes(rows, key("main_thread_cpu_s"), key("cpu_s")), "share", NOT_SEEN, highest=1.0)
+    return _complement(main)
 
 
 def _waits(rows: Sequence[Row]) -> dict[str, int]:

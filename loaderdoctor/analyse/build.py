@@ -12,11 +12,12 @@ from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
 from loaderdoctor.analyse.frames import NS, table
+from loaderdoctor.analyse.hardware import hardware_signals
 from loaderdoctor.analyse.loaders import Loader, damaged_settings, loaders_of
 from loaderdoctor.analyse.parts import Parts, absent, with_sound_samples, with_sound_workers
 from loaderdoctor.analyse.phases import as_long, phases_of
 from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
-from loaderdoctor.analyse.signals import DiskSignals, MachineSignals, Phase, Signals, StepSignals
+from loaderdoctor.analyse.signals import DiskSignals, HardwareSignals, MachineSignals, Phase, Signals, StepSignals
 from loaderdoctor.analyse.stages import named_stages, stacks
 from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals
 from loaderdoctor.analyse.timeline import Timeline, timeline_of
@@ -88,7 +89,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
     window = _window(first) if len(first.measured) else None
     machine, disk, samples = _around(run, window, parts)
     cores = parts.of("The cores of the job", lambda: _cores(first.rank, machine.cpus_allowed), lambda _: 1.0)
-    recorded = _recorded(first, cores, samples, parts)
+    recorded = _recorded(first, cores, samples, run.sources, parts)
     main = first.loaders[0] if first.loaders else None
     copies_known = first.clock == DEVICE or kind_of(first.rank.main) == CPU
     shares = [parts.of("The share of waiting of a rank", partial(_share, one), _same) for one in analysed]
@@ -111,6 +112,11 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         lost_share=_lost_share(run),
         notes=tuple(dict.fromkeys((*notes, *_timeline_notes(first), *parts.notes))),
         disk=disk,
+        hardware=parts.of(
+            "The hardware",
+            partial(hardware_signals, run, first.rank.main.pid, window),
+            lambda why: absent(HardwareSignals, why),
+        ),
     )
 
 
@@ -157,7 +163,9 @@ def _no_disk(reason: Missing) -> DiskSignals:
     return absent(DiskSignals, reason, file_system=None, kind="unknown", device=None)
 
 
-def _recorded(one: _Analysed, cores: float, samples: Mapping[int, WorkerSample], parts: Parts) -> Recorded:
+def _recorded(
+    one: _Analysed, cores: float, samples: Mapping[int, WorkerSample], sources: Mapping[str, str], parts: Parts
+) -> Recorded:
     """A rank's records, joined; without those of processes that nothing can be made of."""
 
     def joined(rank: Rank) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
@@ -181,6 +189,7 @@ def _recorded(one: _Analysed, cores: float, samples: Mapping[int, WorkerSample],
         roles=one.roles,
         cores=cores,
         worker_samples=samples,
+        sources=sources,
     )
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from loaderdoctor.analyse import queue, stages, stats
+from loaderdoctor.analyse import queue, reads, stages, stats
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.making import making_of
 from loaderdoctor.analyse.parts import absent
 from loaderdoctor.analyse.shares import mean_of, mean_s, median_s, share
-from loaderdoctor.analyse.signals import NOT_RECORDED, LoaderSignals, MakingSignals
+from loaderdoctor.analyse.signals import NOT_RECORDED, LoaderSignals, MakingSignals, PassSignals, ReadSignals
 from loaderdoctor.analyse.steady import steady_of
 from loaderdoctor.analyse.workers import with_wall, workers_of
 from loaderdoctor.analyse.workloads import workload_of
@@ -50,6 +50,7 @@ class Recorded:
     roles: Mapping[int, str]
     cores: float
     worker_samples: Mapping[int, WorkerSample]  # what the parent saw of worker processes, by process id
+    sources: Mapping[str, str]  # path -> text of the script's own files
 
 
 def loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderSignals:
@@ -125,6 +126,22 @@ def _loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderS
         hot_functions=part("hot functions", lambda: stages.hot_functions(stacks), lambda _: ()),
         workload=part("replay", lambda: workload_of(*its, cores=recorded.cores, clock=recorded.clock), lambda _: None),
         making=part("making", partial(making_of, loader, made, late, lives, recorded.worker_samples), _no_making),
+        reads=part("reads", lambda: _reads(stacks, recorded.sources, late), lambda why: absent(ReadSignals, why)),
+        passes=part("passes", lambda: reads.passes_of(made, own), lambda why: absent(PassSignals, why)),
+    )
+
+
+def _reads(stacks: pd.DataFrame, sources: Mapping[str, str], late: pd.DataFrame) -> ReadSignals:
+    found = reads.reads_of(reads.sampled(stacks), sources, _shares_of_making(late))
+    return replace(found, asked_bytes=mean_of(late["read_chars"], "bytes", NOT_RECORDED))
+
+
+def _shares_of_making(late: pd.DataFrame) -> tuple[Value, Value]:
+    """What computing, waits for a core among it, and waiting for anything else are of the time to make a batch."""
+    computing = late["cpu_ns"] + late["run_queue_ns"].fillna(0.0)
+    return (
+        share(computing, late["wall_ns"], NOT_RECORDED),
+        share(late["wall_ns"] - computing, late["wall_ns"], NOT_RECORDED),
     )
 
 

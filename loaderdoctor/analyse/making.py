@@ -50,6 +50,7 @@ def making_of(
         worker_cores=_mean([one.cpu_share for one in sampled], "cores"),
         worker_start_s=_starts(lives),
         samples_per_epoch=_samples_per_epoch(made),
+        worker_other_threads_share=_mean([one.other_threads_share for one in sampled], "share"),
     )
 
 

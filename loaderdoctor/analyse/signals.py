@@ -150,6 +150,31 @@ class MakingSignals:
     worker_cores: Value = NOT_RECORDED  # busy with all threads of a worker, of its whole time
     worker_start_s: Value = NOT_RECORDED  # from the start of an epoch's workers until one asks for work
     samples_per_epoch: Value = NOT_RECORDED
+    worker_other_threads_share: Value = NOT_SAMPLED  # of a worker's CPU time, that of threads beside its main one
+
+
+@dataclass(frozen=True)
+class ReadSignals:
+    """Where the script's own code opens, reads and waits; shares of the time that a batch takes to make."""
+
+    opening_share: Value = NOT_RECORDED  # in building readers that are the same for every sample
+    opening_site: Site | None = None  # where most of that is called,
+    opening_call: str = ""  # and what, as it is written there
+    reading_share: Value = NOT_RECORDED  # at lines that read files, what they decode aside
+    reading_site: Site | None = None
+    waiting_site: Site | None = None  # the line at which samples wait longest
+    asked_bytes: Value = NOT_RECORDED  # of a batch, by calls that are counted; a disk may deliver whole pages for them
+
+
+@dataclass(frozen=True)
+class PassSignals:
+    """How the first pass over the data differs from those after it."""
+
+    first_made_s: Value = NOT_RECORDED  # to make a batch
+    later_made_s: Value = NOT_RECORDED
+    first_from_disk: Value = NOT_RECORDED  # share of what is read
+    later_from_disk: Value = NOT_RECORDED
+    first_wait_share: Value = NOT_RECORDED  # of all waiting for this loader
 
 
 @dataclass(frozen=True)
@@ -191,6 +216,8 @@ class LoaderSignals:
     hot_functions: tuple[HotFunction, ...]
     workload: Workload | None
     making: MakingSignals = field(default_factory=MakingSignals)
+    reads: ReadSignals = field(default_factory=ReadSignals)
+    passes: PassSignals = field(default_factory=PassSignals)
 
 
 WARM_UP = "warm-up"  # the reason of steps that are left out since they come before all that counts
@@ -292,6 +319,15 @@ class DiskSignals:
 
 
 @dataclass(frozen=True)
+class HardwareSignals:
+    """Clocks, and where the process runs in relation to its device."""
+
+    cpu_clock_change: Value = NOT_SAMPLED  # of the CPUs that the job may use: late in the run over early in it
+    device_held_share: Value = NOT_SAMPLED  # of the looks at a GPU, those at which heat or power held its clock down
+    cpus_near_device: Value = NOT_SAMPLED  # share of the CPUs that the process may run on
+
+
+@dataclass(frozen=True)
 class Signals:
     """Everything derived from one run."""
 
@@ -311,6 +347,7 @@ class Signals:
     notes: tuple[tuple[str, str], ...]  # (slug, text)
     disk: DiskSignals | None = None
     lost_share: float = 0.0  # of the records that there were to write
+    hardware: HardwareSignals = field(default_factory=HardwareSignals)
 
     @property
     def main(self) -> LoaderSignals | None:

@@ -109,15 +109,16 @@ def _made_meanwhile(at_ns: pd.Series[int], begun_ns: pd.Series[int]) -> pd.Serie
 
 
 def stacks(rank: Rank, timeline: Timeline) -> pd.DataFrame:
-    """The probe's stack records by innermost frame: loader, function, file, line, cpu_ns, samples, blocked_ns."""
-    found: list[tuple[int, str, str, int, int, int, int]] = []
+    """The probe's stack records by innermost frame: loader, function, file, line, cpu_ns, samples, blocked_ns, stack_text."""
+    found: list[tuple[int, str, str, int, int, int, int, str]] = []
     for _, loaders, rows, texts in _records(rank, timeline, "stack"):
         frames = {number: _innermost(text) for number, text in texts.items()}
         for loader, row in zip(loaders, rows.itertuples(index=False), strict=True):
             frame = frames.get(row.stack_text)
             if frame:
-                found.append((loader, *frame, row.cpu_ns, row.samples, row.blocked_ns))
-    return pd.DataFrame(found, columns=["loader", "function", "file", "line", "cpu_ns", "samples", "blocked_ns"])
+                found.append((loader, *frame, row.cpu_ns, row.samples, row.blocked_ns, texts[row.stack_text]))
+    columns = ["loader", "function", "file", "line", "cpu_ns", "samples", "blocked_ns", "stack_text"]
+    return pd.DataFrame(found, columns=columns)
 
 
 def hot_functions(found: pd.DataFrame) -> tuple[HotFunction, ...]:

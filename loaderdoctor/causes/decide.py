@@ -23,7 +23,7 @@ from loaderdoctor.causes.gates import MOST_SAVED, STARVES, number
 from loaderdoctor.values import Measured, Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from loaderdoctor.analyse.signals import Signals
     from loaderdoctor.causes.base import Cause
@@ -39,6 +39,7 @@ TOO_WIDE = (
 )
 CROWDED = Threshold(0.25, "share", "A quarter of the cores is what a worker or two would have made a difference with.")
 EDIT = 10  # settings: what no setting cures asks for an edit of the script, which is a larger change
+ELSEWHERE = 20  # and what no edit cures asks for another machine, or for other people's jobs to go
 WHEN_HEALTHY = ("over-provisioned", "iterable-duplicates")  # gains of memory and of correctness, not of time
 
 
@@ -111,11 +112,20 @@ def _explained(answers: Sequence[Finding], causes: Sequence[Cause]) -> list[Find
         for symptom in explains.get(one.cause, ())
     }
     return [
-        replace(one, status=EXPLAINED, explained_by=of_symptom[one.cause, one.loader])
+        replace(one, status=EXPLAINED, explained_by=_first_of(one.cause, one.loader, of_symptom))
         if one.status == FOUND and (one.cause, one.loader) in of_symptom
         else one
         for one in answers
     ]
+
+
+def _first_of(symptom: str, loader: str | None, of_symptom: Mapping[tuple[str, str | None], str]) -> str:
+    """What explains it; where that is explained itself, what explains that."""
+    seen: list[str] = []
+    while (symptom, loader) in of_symptom and symptom not in seen:
+        seen.append(symptom)
+        symptom = of_symptom[symptom, loader]
+    return symptom
 
 
 def _not_to_be_said(one: Finding, reason: str) -> Finding:
@@ -140,7 +150,8 @@ def _in_order(answers: list[Finding]) -> tuple[Finding, ...]:
     def key(one: Finding) -> tuple[int, float, int]:
         certain = one.gain.speedup.low if one.gain else 0.0
         change = one.prescription.settings if one.prescription else {}
-        return rank[one.status], -round(certain, 2), len(change) or EDIT
+        kinds = {action.kind for action in one.prescription.actions} if one.prescription else set()
+        return rank[one.status], -round(certain, 2), len(change) or (ELSEWHERE if kinds == {"system"} else EDIT)
 
     return tuple(sorted(answers, key=key))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from loaderdoctor.probe.layout import ROLE_MAIN
 from loaderdoctor.record import read_process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from loaderdoctor.record import ProcessRecords
 
@@ -58,19 +59,26 @@ def silence(processes: Sequence[ProcessRecords]) -> list[Mapping[str, str]]:
 
 
 def gather_sources(run_dir: Path, processes: Iterable[ProcessRecords]) -> None:
-    """Keep the files that build loaders, so that the patch can be made later and elsewhere."""
+    """Keep the files that build loaders, for the patch, and those of their datasets, for the lines that reads are told at."""
     sources: dict[str, str] = {}
-    for process in processes:
-        for number in np.unique(process.tables.get("loader", {}).get("site_text", ())):
-            file = process.texts.get(int(number), "").rpartition(":")[0]
-            try:
-                if file and file not in sources and Path(file).stat().st_size <= MOST_SOURCE_BYTES:
-                    sources[file] = masked_source(Path(file).read_bytes().decode("utf-8"))
-            except (OSError, ValueError):  # gone, no text, or no name of a file at all
-                continue
+    for file in dict.fromkeys(file for process in processes for file in _files_of(process)):
+        try:
+            if file and Path(file).stat().st_size <= MOST_SOURCE_BYTES:
+                sources[file] = masked_source(Path(file).read_bytes().decode("utf-8"))
+        except (OSError, ValueError):  # gone, no text, or no name of a file at all
+            continue
     kept = run_dir / "sources.json"
     kept.touch(mode=0o600)
     kept.write_text(json.dumps(sources), encoding="utf-8")
+
+
+def _files_of(process: ProcessRecords) -> Iterator[str]:
+    loaders = process.tables.get("loader", {})
+    for number in np.unique(loaders.get("site_text", ())):
+        yield process.texts.get(int(number), "").rpartition(":")[0]
+    for number in np.unique(loaders.get("settings_text", ())):
+        with suppress(ValueError):  # a process that was killed may have written half of it
+            yield from json.loads(process.texts.get(int(number), "{}")).get("dataset_files", ())
 
 
 def main_processes(run_dir: Path) -> list[ProcessRecords]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 from .about import start_method_default
@@ -10,11 +11,13 @@ from .faults import pass_on
 
 _ITERABLE = 1  # torch.utils.data._DatasetKind.Iterable
 _PLAIN = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers", "drop_last", "timeout")
+MOST_WRAPPED = 4  # data sets within each other, each of which may have a file of its own
+_INSTALLED = ("/site-packages/", "/dist-packages/")
 _SAMPLERS = ("torch.utils.data.sampler", "torch.utils.data.distributed", "torchdata.stateful_dataloader.sampler")
 
 
 def settings_of(loader: Any, dataset_len: int | None) -> str:
-    """A JSON object with the fields of analyse.signals.LoaderSettings; what cannot be told is left out."""
+    """A JSON object: the fields of analyse.signals.LoaderSettings, and `dataset_files`; what cannot be told is left out."""
     settings: dict[str, Any] = {"dataset_len": dataset_len}
     for name in (*_PLAIN, "in_order"):
         _tell(settings, name, lambda name=name: _plain(getattr(loader, name)))
@@ -27,6 +30,7 @@ def settings_of(loader: Any, dataset_len: int | None) -> str:
     _tell(settings, "collate", lambda: _function_name(loader.collate_fn))
     _tell(settings, "sampler", lambda: _sampler_name(loader))
     _tell(settings, "loader_type", lambda: _type_name(loader))
+    _tell(settings, "dataset_files", lambda: _files_of(loader.dataset))
     return json.dumps(settings)
 
 
@@ -87,6 +91,19 @@ def _sampler_name(loader: Any) -> str:
 def _type_name(value: Any) -> str:
     kind = type(value)
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _files_of(dataset: Any) -> list[str]:
+    """The script's own files that say how a sample is made: of the data set, and of those that it wraps as torch's Subset does."""
+    files: list[str] = []
+    for _ in range(MOST_WRAPPED):
+        file = getattr(sys.modules.get(type(dataset).__module__), "__file__", None)
+        if type(file) is str and not any(part in file for part in _INSTALLED) and file not in files:
+            files.append(file)
+        dataset = getattr(dataset, "__dict__", {}).get("dataset")
+        if dataset is None:
+            break
+    return files
 
 
 def _function_name(value: Any) -> str:

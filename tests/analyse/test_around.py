@@ -246,6 +246,7 @@ def worker_rows(**columns):
 def test_a_worker_as_the_parent_saw_it():
     rows = worker_rows(
         cpu_s=[0.0, 0.3, 0.6],
+        main_thread_cpu_s=[0.0, 0.1, 0.15],
         main_thread_run_queue_s=[0.0, 0.1, 0.2],
         rss_bytes=[100, 300, 200],
         private_bytes=[40, None, 90],
@@ -258,6 +259,7 @@ def test_a_worker_as_the_parent_saw_it():
     assert (worker.private_growth_bytes.value, worker.threads.value, worker.cpus_allowed_list) == (50, 9, "2")
     assert worker.cpu_share.value == pytest.approx(0.3)
     assert worker.run_queue_share.value == pytest.approx(0.1)
+    assert worker.other_threads_share.value == pytest.approx(0.75)
     shares = values(worker, "disk_share network_share lock_share sleep_share")
     assert shares == {
         "disk_share": pytest.approx(3 / 15),

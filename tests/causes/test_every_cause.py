@@ -14,14 +14,18 @@ from loaderdoctor import causes
 from loaderdoctor.analyse.signals import (
     DeviceSignals,
     DiskSignals,
+    HardwareSignals,
     LoaderSignals,
     MachineSignals,
     MakingSignals,
+    PassSignals,
+    ReadSignals,
     Signals,
     StepSignals,
 )
 from loaderdoctor.causes import CAUSES, diagnose, get, page, subsystem, titles
 from loaderdoctor.causes.base import Threshold
+from loaderdoctor.report.causes_en import CAUSES as SAID
 
 FOLDER = Path(causes.__file__).parent
 HEADINGS = ["What it means", "How loaderdoctor sees it", "Fix", "When this is wrong", "Check that it worked"]
@@ -29,12 +33,15 @@ OWNERS = {
     "": Signals,
     "loader": LoaderSignals,
     "loader.making": MakingSignals,
+    "loader.reads": ReadSignals,
+    "loader.passes": PassSignals,
+    "hardware": HardwareSignals,
     "device": DeviceSignals,
     "disk": DiskSignals,
     "machine": MachineSignals,
     "steps": StepSignals,
 }
-SHARED = ("gates", "engine", "decide", "not_the_loader.fed")
+SHARED = ("gates", "engine", "decide", "not_the_loader.fed", "storage.reading")
 EVERY = pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.id)
 
 
@@ -90,7 +97,19 @@ def test_it_asks_for_signals_that_exist(cause):
 
 @EVERY
 def test_what_it_explains_is_a_cause_of_another_name(cause):
-    assert set(cause.explains) <= {other.id for other in CAUSES} - {cause.id}
+    assert set(cause.explains) <= set(SAID) - {cause.id}
+
+
+@EVERY
+def test_nothing_explains_itself_by_way_of_others(cause):
+    explains = {other.id: other.explains for other in CAUSES}
+    seen, left = set(), list(cause.explains)
+    while left:
+        symptom = left.pop()
+        if symptom not in seen:
+            seen.add(symptom)
+            left += explains.get(symptom, ())
+    assert cause.id not in seen
 
 
 @pytest.mark.parametrize("name", [path_of(cause) for cause in CAUSES] + list(SHARED))

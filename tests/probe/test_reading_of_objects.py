@@ -12,7 +12,15 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import BatchSampler, DataLoader, IterableDataset, RandomSampler, SequentialSampler
+from torch.utils.data import (
+    BatchSampler,
+    DataLoader,
+    IterableDataset,
+    RandomSampler,
+    SequentialSampler,
+    Subset,
+    TensorDataset,
+)
 
 from loaderdoctor.probe.about import start_method_default
 from loaderdoctor.probe.loaders import Loaders
@@ -184,6 +192,12 @@ def test_settings(settings, told):
 
 def test_settings_of_what_only_looks_like_a_loader_are_those_it_has():
     assert json.loads(settings_of(Holder(1), None))["loader_type"] == f"{__name__}.Holder"
+
+
+def test_the_scripts_own_files_that_hold_a_data_set_are_named_and_installed_ones_are_not():
+    stored = json.loads(settings_of(DataLoader(Subset(Lengthy(), [0])), None))
+    assert stored["dataset_files"] == [__file__]
+    assert json.loads(settings_of(DataLoader(TensorDataset(torch.zeros(2))), None))["dataset_files"] == []
 
 
 class Undecided:
