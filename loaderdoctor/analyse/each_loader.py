@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse import queue, stages, stats
+from loaderdoctor.analyse.code import code_of
 from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.making import making_of
 from loaderdoctor.analyse.shares import mean_of, mean_s, median_s, share
@@ -62,6 +63,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
     ready_median, ready_empty = queue.ready(measured) if with_workers else (NO_WORKERS, NO_WORKERS)
     wall = with_wall(late)
     named = recorded.stages[recorded.stages["loader"].isin(loader.numbers)]
+    own_stacks = recorded.stacks[recorded.stacks["loader"].isin(loader.numbers)]
     return LoaderSignals(
         id=loader.id,
         role=loader.role,
@@ -97,7 +99,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
         worker_busy_share=share(wall["busy_ns"], wall["worker_wall_ns"], NOT_RECORDED) if with_workers else NO_WORKERS,
         workers=workers_of(late, lives, recorded.worker_samples),
         stages=stages.stages_of(late, named, in_workers=with_workers),
-        hot_functions=stages.hot_functions(recorded.stacks[recorded.stacks["loader"].isin(loader.numbers)]),
+        hot_functions=stages.hot_functions(own_stacks),
         workload=workload_of(
             loader,
             own.assign(span_ns=own["end_ns"] - own["begin_ns"]),
@@ -107,6 +109,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
             clock=recorded.clock,
         ),
         making=making_of(loader, made, late, lives, recorded.worker_samples),
+        code=code_of(own_stacks, named, loader.settings.collate),
     )
 
 

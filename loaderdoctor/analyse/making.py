@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NO_FIRST = Missing("no-epoch-starts", "No first batch of an epoch was recorded as it was made, after warm-up.")
 NO_STARTS = Missing("no-worker-start", "No start of a worker was recorded.")
+NO_LATER = Missing("one-epoch", "There are not enough batches of a first and of a later epoch to compare.")
 FEWEST = 8  # batches; the spread of fewer says nothing
 _BLOCK_BYTES = 512  # unit of ru_inblock
 
@@ -50,6 +51,7 @@ def making_of(
         worker_cores=_mean([one.cpu_share for one in sampled], "cores"),
         worker_start_s=_starts(lives),
         samples_per_epoch=_samples_per_epoch(made),
+        later_epochs=_later_epochs(made),
     )
 
 
@@ -94,3 +96,13 @@ def _samples_per_epoch(made: pd.DataFrame) -> Value:
     if len(known) == 0:
         return NOT_RECORDED
     return stats.median(known.groupby("loop")["samples"].sum(), "samples")
+
+
+def _later_epochs(made: pd.DataFrame) -> Value:
+    """First batches aside: they open files and import."""
+    known = made[(made["key"] > 0) & made["cpu_ns"].notna()]
+    is_first = known["loop"] == known["loop"].min()
+    first, later = known.loc[is_first, "cpu_ns"], known.loc[~is_first, "cpu_ns"]
+    if len(first) < FEWEST or len(later) < FEWEST or float(first.mean()) <= 0:
+        return NO_LATER
+    return stats.mean(later / float(first.mean()), "times")

@@ -45,6 +45,7 @@ class LoaderSettings:
     collate: str = ""
     sampler: str = ""
     loader_type: str = ""
+    caches: str | None = None  # attributes of the dataset that are called so, empty before the first epoch; None: not looked at
     torch_loader: bool = True  # False: DALI, FFCV, grain; only its wait is known, and its arguments are not torch's
 
 
@@ -150,6 +151,38 @@ class MakingSignals:
     worker_cores: Value = NOT_RECORDED  # busy with all threads of a worker, of its whole time
     worker_start_s: Value = NOT_RECORDED  # from the start of an epoch's workers until one asks for work
     samples_per_epoch: Value = NOT_RECORDED
+    later_epochs: Value = NOT_RECORDED  # CPU time of making a batch after the first epoch, in times of that in it
+
+
+@dataclass(frozen=True)
+class HotPlace:
+    """Where the script's own code does one kind of work (analyse.known_work), or calls a library to do it."""
+
+    kind: str
+    function: str
+    site: Site
+    calls: str  # what of a library it calls most; empty where the work is its own
+    share: Value  # of the CPU time of making batches
+
+
+@dataclass(frozen=True)
+class CodeSignals:
+    """What kind of code makes batches.  Shares are of the CPU time of making a batch; pixels are of a profiled batch."""
+
+    decode_share: Value = NOT_RECORDED
+    resize_share: Value = NOT_RECORDED
+    transform_share: Value = NOT_RECORDED  # of known transforms, resizing aside
+    tokenize_share: Value = NOT_RECORDED
+    audio_share: Value = NOT_RECORDED
+    video_share: Value = NOT_RECORDED
+    python_share: Value = NOT_RECORDED  # interpreted code that is nothing of the above
+    array_share: Value = NOT_RECORDED  # operations on arrays in the script's own code
+    oversize: Value = NOT_RECORDED  # pixels decoded, in times of those that are left after the image was shrunk
+    places: tuple[HotPlace, ...] = ()
+
+    def place(self, *kinds: str) -> HotPlace | None:
+        """The hottest place of these kinds; of any where none is named."""
+        return next((place for place in self.places if place.kind in kinds or not kinds), None)
 
 
 @dataclass(frozen=True)
@@ -191,6 +224,7 @@ class LoaderSignals:
     hot_functions: tuple[HotFunction, ...]
     workload: Workload | None
     making: MakingSignals = field(default_factory=MakingSignals)
+    code: CodeSignals = field(default_factory=CodeSignals)
 
 
 WARM_UP = "warm-up"  # the reason of steps that are left out since they come before all that counts

@@ -16,12 +16,13 @@ from .layout import KIND_OF, ROLE_MAIN, UNKNOWN
 from .loaders import Loaders
 from .stop import StopRule
 from .trace_window import TraceWindow
+from .usage import Collections, blocks_written
 from .writer import Writer
 
 if TYPE_CHECKING:
     from .watch import Task, Watch
 
-_PROCESS, _RANK = KIND_OF["process"], KIND_OF["rank"]
+_PROCESS, _RANK, _SINCE_START = KIND_OF["process"], KIND_OF["rank"], KIND_OF["since_start"]
 
 
 class Thread(_local):
@@ -60,6 +61,8 @@ class Probe:
         self.installed_pid = os.getpid()
         self._begun_pid: int | None = None
         self._has_told_rank = False
+        self.collections = Collections()
+        self._written = (-1, 0)  # blocks and full collections, as last recorded
 
     @property
     def is_worker(self) -> bool:
@@ -94,6 +97,14 @@ class Probe:
                 self.writer.put(_RANK, rank, size, UNKNOWN, perf_counter_ns())
         except Exception as error:
             pass_on(error)
+
+    def requested(self, iterator: int, ordinal: int) -> None:
+        """Before a batch is asked for: what the loop has written, and how often its garbage was collected."""
+        self.collections.look()
+        written = blocks_written(), self.collections.seen
+        if written != self._written:
+            self._written = written
+            self.writer.put(_SINCE_START, iterator, ordinal, perf_counter_ns(), *written)
 
     def note(self, slug: str, sentence: str) -> None:
         """As `Writer.note`."""

@@ -312,6 +312,8 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
             ready = _ready(iterator)
         if not probe.is_worker:
             probe.clock.requested(watch.iterator, outermost=depth == 0)
+            if depth == 0:
+                probe.requested(watch.iterator, watch.ordinal)
         return Request(begin_ns, thread_time_ns(), watch.sampler_ns, received, ready, stash, outstanding, depth)
     except Exception as error:
         del probe.thread.watches[depth or 0 :]
