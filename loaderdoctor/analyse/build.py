@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse import starved
 from loaderdoctor.analyse.around import disk_signals, machine_signals, worker_samples
+from loaderdoctor.analyse.between import loop_signals
 from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
@@ -94,6 +95,7 @@ def signals_of(run: Run) -> Signals:
         lost_records=_lost(run),
         lost_share=_lost_share(run),
         notes=(*notes, *_timeline_notes(first)),
+        loop=loop_signals(first.rank.main, first.timeline, first.roles, recorded.made),
         disk=disk_signals(run, window),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 MOST_PLACES = 12
 FEWEST_SAMPLES = 8  # of stacks: fewer are a few hundredths of a second
 NO_STACKS = Missing("no-stacks", "Too few samples of the code that makes batches were taken.")
-NO_PROFILE = Missing("no-profile", "No batch was made under a profiler, so interpreted code was not told from calls of compiled code.")
+NO_PROFILE = Missing(
+    "no-profile", "No batch was made under a profiler, so interpreted code was not told from calls of compiled code."
+)
 NO_PIXELS = Missing("no-pixels", "The sizes of images, as they are decoded and as they are used, were not seen.")
 
 
@@ -41,7 +44,8 @@ def code_of(stacks: pd.DataFrame, stages: pd.DataFrame, collate: str) -> CodeSig
     count = sum(samples for _, _, samples in found)
     oversize = _oversize(stages)
     if count < FEWEST_SAMPLES or whole_ns <= 0:
-        return CodeSignals(oversize=oversize, **dict.fromkeys(_SHARES.values(), NO_STACKS))
+        unknown: dict[str, Value] = dict.fromkeys(_SHARES.values(), NO_STACKS)
+        return replace(CodeSignals(oversize=oversize), **unknown)  # type: ignore[arg-type]  # each is a field of Values
     kinds: dict[str, float] = {}
     for frames, cpu_ns, _ in found:
         kind = kind_of(frames, collate)
@@ -112,7 +116,9 @@ def _oversize(stages: pd.DataFrame) -> Value:
     return Measured.exact(decoded / used, "times", len(shrunk))
 
 
-def _places(found: Sequence[tuple[list[Frame], int, int]], whole_ns: float, count: int, collate: str) -> tuple[HotPlace, ...]:
+def _places(
+    found: Sequence[tuple[list[Frame], int, int]], whole_ns: float, count: int, collate: str
+) -> tuple[HotPlace, ...]:
     """The script's own functions by kind of work, the hottest line of each, with what libraries do for them."""
     rows = []
     for frames, cpu_ns, _ in found:
@@ -128,7 +134,8 @@ def _places(found: Sequence[tuple[list[Frame], int, int]], whole_ns: float, coun
     for (kind, function, file), group in table.groupby(["kind", "function", "file"], sort=False):
         by_line, by_call = (group.groupby(name)["cpu_ns"].sum() for name in ("line", "called"))
         share = stats.proportion(min(1.0, group["cpu_ns"].sum() / whole_ns), count)
-        places.append(HotPlace(str(kind), str(function), Site(str(file), int(by_line.idxmax())), str(by_call.idxmax()), share))
+        places.append(
+            HotPlace(str(kind), str(function), Site(str(file), int(by_line.idxmax())), str(by_call.idxmax()), share)
+        )
     places.sort(key=lambda place: -place.share.value if isinstance(place.share, Measured) else 0.0)
     return tuple(places[:MOST_PLACES])
-

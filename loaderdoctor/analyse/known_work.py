@@ -11,8 +11,16 @@ DECODE, RESIZE, TRANSFORM, TOKENIZE, AUDIO, VIDEO, PYTHON, COLLATE, OWN = (
 
 Frame = tuple[str, str, int]  # function, file, line
 
-_OF_DATASETS = ("__getitem__", "__getitems__", "__iter__", "__next__", "__init__")  # a class's name says what it holds, not does
-_ANONYMOUS = re.compile(r"(\.<locals>\.<\w+>)+$")  # lambdas and comprehensions, which are part of the function around them
+_OF_DATASETS = (
+    "__getitem__",
+    "__getitems__",
+    "__iter__",
+    "__next__",
+    "__init__",
+)  # a class's name says what it holds, not does
+_ANONYMOUS = re.compile(
+    r"(\.<locals>\.<\w+>)+$"
+)  # lambdas and comprehensions, which are part of the function around them
 _LIBRARY = re.compile(r"/(site|dist)-packages/|/lib(64)?/python3(\.\d+)?/|^<|\.zip/|^/?[A-Z]:.*\\Lib\\", re.IGNORECASE)
 _COLLATE_FILE = "torch/utils/data/_utils/collate.py"
 
@@ -33,7 +41,9 @@ _WHOLE = (
     ),
     (
         VIDEO,
-        _pattern(r"/(decord|av|torchcodec|pims|pyav|moviepy)/|/torchvision/io/(video|_video)|/imageio(_ffmpeg|/plugins/(ffmpeg|pyav))"),
+        _pattern(
+            r"/(decord|av|torchcodec|pims|pyav|moviepy)/|/torchvision/io/(video|_video)|/imageio(_ffmpeg|/plugins/(ffmpeg|pyav))"
+        ),
         re.compile(r"\bcv2\.VideoCapture|VideoCapture\.(read|grab|retrieve)|\bVideoReader\b|VideoDecoder\b"),
     ),
     (
@@ -50,11 +60,14 @@ _INNERMOST = (
     (
         DECODE,
         _pattern(
-            r"/PIL/(ImageFile|\w*ImagePlugin)\.py$|/torchvision/io/image\.py$",
+            r"/torchvision/io/image\.py$",
             r"/(imageio|tifffile|rawpy|pillow_heif|simplejpeg|turbojpeg|nibabel|pydicom|imagecodecs|OpenEXR)[/.]|/skimage/io/",
-            r"/(gzip|bz2|lzma|zipfile|_compression)(/__init__)?\.py$|/compression/",
+            r"/(gzip|bz2|lzma|_compression)\.py$|/compression/",
         ),
-        re.compile(r"\bcv2\.(imdecode|imread)|\b_?(zlib|lzma|bz2)\.|(\b|_)im(decode|read)(\b|_)|decode_(jpeg|png|image|webp)"),
+        re.compile(
+            r"^\w*ImageFile\.load|^ZipExtFile\.|"  # what opens them reads headers and directories only
+            r"\bcv2\.(imdecode|imread)|\b_?(zlib|lzma|bz2)\.|(\b|_)im(decode|read)(\b|_)|decode_(jpeg|png|image|webp)"
+        ),
     ),
     (
         RESIZE,
@@ -111,8 +124,10 @@ def is_collate(frames: list[Frame], collate: str) -> bool:
     name = collate.rpartition(".")[2]
     if file.replace("\\", "/").endswith(_COLLATE_FILE):
         return True
-    return bool(name) and function.rpartition(".")[2] in {name, "__call__"} and (
-        function.rpartition(".")[2] == name or function.removesuffix(".__call__").rpartition(".")[2] == name
+    return (
+        bool(name)
+        and function.rpartition(".")[2] in {name, "__call__"}
+        and (function.rpartition(".")[2] == name or function.removesuffix(".__call__").rpartition(".")[2] == name)
     )
 
 

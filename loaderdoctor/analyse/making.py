@@ -8,6 +8,7 @@ import numpy as np
 
 from loaderdoctor.analyse import stats
 from loaderdoctor.analyse.frames import table
+from loaderdoctor.analyse.garbage import share_of_collections
 from loaderdoctor.analyse.shares import mean_of, mean_s
 from loaderdoctor.analyse.signals import NOT_RECORDED, MakingSignals
 from loaderdoctor.analyse.workers import boot_s
@@ -51,6 +52,7 @@ def making_of(
         worker_cores=_mean([one.cpu_share for one in sampled], "cores"),
         worker_start_s=_starts(lives),
         samples_per_epoch=_samples_per_epoch(made),
+        collected_share=_collected(late),
         later_epochs=_later_epochs(made),
     )
 
@@ -106,3 +108,8 @@ def _later_epochs(made: pd.DataFrame) -> Value:
     if len(first) < FEWEST or len(later) < FEWEST or float(first.mean()) <= 0:
         return NO_LATER
     return stats.mean(later / float(first.mean()), "times")
+
+
+def _collected(made: pd.DataFrame) -> Value:
+    known = made[(made["collected"] > 0) & made["cpu_ns"].notna()]
+    return share_of_collections(known["collected"] - 1, known["cpu_ns"], float(known["cpu_ns"].sum()))

@@ -45,7 +45,9 @@ class LoaderSettings:
     collate: str = ""
     sampler: str = ""
     loader_type: str = ""
-    caches: str | None = None  # attributes of the dataset that are called so, empty before the first epoch; None: not looked at
+    caches: str | None = (
+        None  # attributes of the dataset that are called so, empty before the first epoch; None: not looked at
+    )
     torch_loader: bool = True  # False: DALI, FFCV, grain; only its wait is known, and its arguments are not torch's
 
 
@@ -151,6 +153,7 @@ class MakingSignals:
     worker_cores: Value = NOT_RECORDED  # busy with all threads of a worker, of its whole time
     worker_start_s: Value = NOT_RECORDED  # from the start of an epoch's workers until one asks for work
     samples_per_epoch: Value = NOT_RECORDED
+    collected_share: Value = NOT_RECORDED  # full collections of garbage, of the CPU time of making a batch
     later_epochs: Value = NOT_RECORDED  # CPU time of making a batch after the first epoch, in times of that in it
 
 
@@ -326,6 +329,20 @@ class DiskSignals:
 
 
 @dataclass(frozen=True)
+class LoopSignals:
+    """What the training's loop does besides training.  Shares are of the time after warm-up, on the host's clock."""
+
+    after_step_share: Value = (
+        NOT_RECORDED  # CPU time from the optimizer's step to the next request, where nothing is saved
+    )
+    save_share: Value = NOT_RECORDED  # of rare steps that write much, what they take longer than the others
+    save_s: Value = NOT_RECORDED  # one of them, beyond a usual step
+    save_bytes: Value = NOT_RECORDED
+    steps_per_save: Value = NOT_RECORDED
+    collected_share: Value = NOT_RECORDED  # full collections of garbage, outside of the making of batches
+
+
+@dataclass(frozen=True)
 class Signals:
     """Everything derived from one run."""
 
@@ -345,6 +362,7 @@ class Signals:
     notes: tuple[tuple[str, str], ...]  # (slug, text)
     disk: DiskSignals | None = None
     lost_share: float = 0.0  # of the records that there were to write
+    loop: LoopSignals = field(default_factory=LoopSignals)
 
     @property
     def main(self) -> LoaderSignals | None:

@@ -113,8 +113,9 @@ def _made_meanwhile(at_ns: pd.Series[int], begun_ns: pd.Series[int]) -> pd.Serie
 
 
 def stacks(rank: Rank, timeline: Timeline) -> pd.DataFrame:
-    """The probe's stack records: loader, text (the frames, JSON), cpu_ns, samples, blocked_ns; the function, file and line
-    are those of the script's own code, or the innermost one where a library makes the batch by itself.
+    """The probe's stack records: loader, function, file, line, text (all frames, JSON), cpu_ns, samples, blocked_ns.
+
+    Function, file and line are of the script's own code, or of the innermost frame where a library makes the batch by itself.
     """
     found: list[tuple[int, str, str, int, str, int, int, int]] = []
     for _, loaders, rows, texts in _records(rank, timeline, "stack"):
@@ -123,7 +124,9 @@ def stacks(rank: Rank, timeline: Timeline) -> pd.DataFrame:
             frame = frames.get(row.stack_text)
             if frame:
                 found.append((loader, *frame, texts[row.stack_text], row.cpu_ns, row.samples, row.blocked_ns))
-    return pd.DataFrame(found, columns=["loader", "function", "file", "line", "text", "cpu_ns", "samples", "blocked_ns"])
+    return pd.DataFrame(
+        found, columns=["loader", "function", "file", "line", "text", "cpu_ns", "samples", "blocked_ns"]
+    )
 
 
 def hot_functions(found: pd.DataFrame) -> tuple[HotFunction, ...]:

@@ -66,7 +66,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
     # next() must return.  pinned: it came through the pin thread
     14: ("arrival", "iterator batch worker begin_ns received_ns end_ns wanted pinned message_bytes"),
     15: ("shutdown", "iterator begin_ns end_ns"),
-    16: ("optimizer_step", "optimizer end_ns thread"),
+    # CPU time of its thread so far, at its end, and when the thread last asked for a batch (0: not in the file, or never)
+    16: ("optimizer_step", "optimizer end_ns thread cpu_ns asked_cpu_ns"),
     17: ("pin", "iterator batch begin_ns end_ns cpu_ns tensors bytes queue_before queue_after"),
     # of some steps: from the end of next() until the loop has the batch and has given back the one before
     18: ("handed_over", "iterator ordinal begin_ns end_ns"),

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 SHORT_BATCH_NS = 30_000_000  # three periods of the timer; below, the timer sees too little of the main process
 SHORTEST_WAIT_NS = 100_000  # a call that waits less is noise of the scheduler
 SHORTEST_CPU_NS = 20_000  # ten times what the profiler itself adds to a call
-SHORT_STRETCH_NS = 20_000  # between two calls: an operation on an array that takes less is the interpreter's, not the array's
+SHORT_STRETCH_NS = (
+    20_000  # between two calls: an operation on an array that takes less is the interpreter's, not the array's
+)
 FIRST_AFTER = 4  # batches; the first ones open files and import
 EVERY = 16  # batches at least between two profiled ones
 MOST_COST = 0.001  # share of the time of making batches

@@ -32,6 +32,7 @@ class Thread(_local):
         self.watches: list[Watch] = []  # of the iterators whose next() this thread is inside of, innermost last
         self.task: Task | None = None  # the batch that this thread makes as a worker
         self.fetching = 0  # fetches that it is inside of
+        self.asked_cpu_ns = 0  # CPU time that it had used when it last asked for a batch
         self.pinning = False
         self.inbox: tuple[int, int, tuple[int, int]] | None = None  # what it last took as a pin thread
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import CHANGES_RESULTS, Cause, Evidence, Interval, Treatment
-from loaderdoctor.causes.cpu_work.cures import COMPUTED, COMPUTING, MAIN_PART, less_work
+from loaderdoctor.causes.cpu_work.cures import AT_WORK, BUSY, COMPUTED, COMPUTING, MAIN_PART, less_work
 from loaderdoctor.causes.cpu_work.oversized_decode import LARGE
 from loaderdoctor.causes.gates import at_least, derived, known, waits
 from loaderdoctor.values import Measured
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
     from loaderdoctor.values import Value
 
-LEFT = Interval(0.1, 0.4, 0.7)  # batches of transforms take less than the sum of them, and the device has to take its part
+LEFT = Interval(
+    0.1, 0.4, 0.7
+)  # batches of transforms take less than the sum of them, and the device has to take its part
 ADVICE = (
     "Transform whole batches instead of samples, on the device where it has time left; do what is not random once and store "
     "it; use cheaper operations (bilinear instead of bicubic, uint8 instead of float) for the rest."
@@ -41,7 +43,9 @@ def _transforms(_signals: Signals, loader: LoaderSignals) -> Value:
     return Measured(best, low, high, parts[0].n, parts[0].unit)
 
 
-TRANSFORMS = derived("loader.code.transform_share", "Transforming samples, of the CPU time of making a batch", _transforms)
+TRANSFORMS = derived(
+    "loader.code.transform_share", "Transforming samples, of the CPU time of making a batch", _transforms
+)
 
 
 def treat(signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidence, ...]:
@@ -58,6 +62,6 @@ def treat(signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidence
 CAUSE = Cause(
     id="cpu-augment",
     title="Transforms of each sample take the CPUs that make the batches",
-    gates=(waits(), at_least(TRANSFORMS, MAIN_PART), at_least(COMPUTING, COMPUTED)),
+    gates=(waits(), at_least(TRANSFORMS, MAIN_PART), at_least(BUSY, AT_WORK), at_least(COMPUTING, COMPUTED)),
     treat=treat,
 )

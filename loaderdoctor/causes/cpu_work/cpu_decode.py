@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import Cause, Evidence, Interval, Signal, Treatment
-from loaderdoctor.causes.cpu_work.cures import COMPUTED, COMPUTING, MAIN_PART, less_work
+from loaderdoctor.causes.cpu_work.cures import AT_WORK, BUSY, COMPUTED, COMPUTING, MAIN_PART, less_work
 from loaderdoctor.causes.gates import at_least, waits
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
 
 DECODING = Signal("loader.code.decode_share", "Decoding, of the CPU time of making a batch")
-LEFT = Interval(0.0, 0.1, 0.5)  # reading decoded arrays from memory takes little; a faster decoder twice as little at best
+LEFT = Interval(
+    0.0, 0.1, 0.5
+)  # reading decoded arrays from memory takes little; a faster decoder twice as little at best
 ADVICE = (
     "Decode each file once, and keep the pixels as uint8 in one array that all workers map; where that does not fit, use a "
     "faster decoder (libjpeg-turbo into an array, JPEG instead of PNG), or decode on the device."
@@ -35,7 +37,7 @@ def treat(signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidence
 CAUSE = Cause(
     id="cpu-decode",
     title="Decoding takes the CPUs that make the batches",
-    gates=(waits(), at_least(DECODING, MAIN_PART), at_least(COMPUTING, COMPUTED)),
+    gates=(waits(), at_least(DECODING, MAIN_PART), at_least(BUSY, AT_WORK), at_least(COMPUTING, COMPUTED)),
     treat=treat,
     explains=("slow-collate",),
 )

@@ -34,6 +34,16 @@ def _computed(_signals: Signals, loader: LoaderSignals) -> Value:
 COMPUTING = derived("loader.fetch_cpu_share", "Making a batch is computing, waits for a core aside", _computed)
 
 
+def _busy(_signals: Signals, loader: LoaderSignals) -> Value:
+    return loader.worker_busy_share if loader.settings.num_workers else Measured.exact(1.0, "share")
+
+
+BUSY = derived("loader.worker_busy_share", "Who makes batches does so, of its time", _busy)
+AT_WORK = Threshold(
+    0.75, "share", "Workers that idle for more than a quarter of their time keep up: something else is waited for."
+)
+
+
 def less_work(
     signals: Signals,
     loader: LoaderSignals,
@@ -59,7 +69,11 @@ def placed(place: HotPlace) -> Evidence:
     """Where the work is done, and its share of the CPU time of making a batch."""
     through = f" (through {place.calls})" if place.calls else ""
     name = PurePath(place.site.file.replace("\\", "/")).name
-    return Evidence(f"{place.function} in {name}:{place.site.line}{through}, of the CPU time of making a batch", known(place.share), "share")
+    return Evidence(
+        f"{place.function} in {name}:{place.site.line}{through}, of the CPU time of making a batch",
+        known(place.share),
+        "share",
+    )
 
 
 def _by_workers(signals: Signals, loader: LoaderSignals, change: Change) -> Evidence | None:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loaderdoctor.causes.base import NEEDS_MEMORY, Action, Cause, Change, Evidence, Interval, Signal, Threshold, Treatment
+from loaderdoctor.causes.base import (
+    NEEDS_MEMORY,
+    Action,
+    Cause,
+    Change,
+    Evidence,
+    Interval,
+    Signal,
+    Threshold,
+    Treatment,
+)
 from loaderdoctor.causes.gates import at_least, derived, has_workers, is_torchs, waits
 from loaderdoctor.values import Measured, Missing
 
@@ -25,7 +35,9 @@ def has_a_cache(_signals: Signals, loader: LoaderSignals) -> str | None:
 
 def is_lost(_signals: Signals, loader: LoaderSignals) -> str | None:
     """Only workers that end take their caches along."""
-    return "The workers are kept over epochs, and their caches with them." if loader.settings.persistent_workers else None
+    return (
+        "The workers are kept over epochs, and their caches with them." if loader.settings.persistent_workers else None
+    )
 
 
 def _epochs(_signals: Signals, loader: LoaderSignals) -> Value:
@@ -53,7 +65,7 @@ def treat(_signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidenc
         "code",
         "Fill the cache before the workers are started, so that they share it.",
         site=place.site if place else None,
-        example="# in __init__:\nself.values = np.stack([make(i) for i in range(len(self))])  # or np.load(..., mmap_mode=\"r\")",
+        example='# in __init__:\nself.values = np.stack([make(i) for i in range(len(self))])  # or np.load(..., mmap_mode="r")',
     )
     return Treatment(
         advice,

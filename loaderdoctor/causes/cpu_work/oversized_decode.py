@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import Cause, Evidence, Interval, Signal, Threshold, Treatment
-from loaderdoctor.causes.cpu_work.cures import COMPUTED, COMPUTING, MAIN_PART, less_work
+from loaderdoctor.causes.cpu_work.cures import AT_WORK, BUSY, COMPUTED, COMPUTING, MAIN_PART, less_work
 from loaderdoctor.causes.gates import at_least, derived, known, waits
 from loaderdoctor.values import Measured
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from loaderdoctor.values import Value
 
 OVERSIZE = Signal("loader.code.oversize", "Pixels decoded, for each one that is left when the image was shrunk")
-LARGE = Threshold(4, "times", "JPEG decoders scale by halves: from half the width and half the height on there is one to use.")
+LARGE = Threshold(
+    4, "times", "JPEG decoders scale by halves: from half the width and half the height on there is one to use."
+)
 BEST, POOREST = 0.3, 0.6  # left of the work where the decoder scales: it reads all bits, and computes fewer pixels
 ADVICE = (
     "Let the JPEG decoder scale: call image.draft(mode, size) before the pixels are read. Other formats have no such way: "
@@ -49,7 +51,13 @@ def treat(signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidence
 CAUSE = Cause(
     id="oversized-decode",
     title="Images are decoded at full size and shrunk right after",
-    gates=(waits(), at_least(THROWN_AWAY, MAIN_PART), at_least(OVERSIZE, LARGE), at_least(COMPUTING, COMPUTED)),
+    gates=(
+        waits(),
+        at_least(THROWN_AWAY, MAIN_PART),
+        at_least(OVERSIZE, LARGE),
+        at_least(BUSY, AT_WORK),
+        at_least(COMPUTING, COMPUTED),
+    ),
     treat=treat,
     explains=("cpu-decode", "slow-collate"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import Cause, Evidence, Interval, Signal, Treatment
-from loaderdoctor.causes.cpu_work.cures import COMPUTED, COMPUTING, MAIN_PART, less_work
+from loaderdoctor.causes.cpu_work.cures import AT_WORK, BUSY, COMPUTED, COMPUTING, MAIN_PART, less_work
 from loaderdoctor.causes.gates import at_least, waits
 
 if TYPE_CHECKING:
@@ -33,6 +33,6 @@ def treat(signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidence
 CAUSE = Cause(
     id="python-overhead",
     title="Interpreted Python takes the time of each sample",
-    gates=(waits(), at_least(INTERPRETED, MAIN_PART), at_least(COMPUTING, COMPUTED)),
+    gates=(waits(), at_least(INTERPRETED, MAIN_PART), at_least(BUSY, AT_WORK), at_least(COMPUTING, COMPUTED)),
     treat=treat,
 )

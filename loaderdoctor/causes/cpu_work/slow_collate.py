@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import Cause, Evidence, Interval, Threshold, Treatment
-from loaderdoctor.causes.cpu_work.cures import COMPUTED, COMPUTING, less_work
+from loaderdoctor.causes.cpu_work.cures import AT_WORK, BUSY, COMPUTED, COMPUTING, less_work
 from loaderdoctor.causes.gates import at_least, derived, waits
 from loaderdoctor.values import Measured
 
@@ -28,7 +28,7 @@ for row, sample in enumerate(samples):
 
 
 def has_its_own(_signals: Signals, loader: LoaderSignals) -> str | None:
-    """torch's own stacks what it is given: how many samples that are, and how they are fetched, is another question."""
+    """Torch's own stacks what it is given: how many samples that are, and how they are fetched, is another question."""
     if loader.settings.collate.startswith(DEFAULT):
         return "The samples are put together by torch's own default_collate, which is no slower than their number makes it."
     return None
@@ -55,7 +55,7 @@ CAUSE = Cause(
     id="slow-collate",
     title="Putting samples together to a batch takes the time",
     applies=(has_its_own,),
-    gates=(waits(), at_least(COLLATING, MOST_OF_IT), at_least(COMPUTING, COMPUTED)),
+    gates=(waits(), at_least(COLLATING, MOST_OF_IT), at_least(BUSY, AT_WORK), at_least(COMPUTING, COMPUTED)),
     treat=treat,
     explains=("python-overhead",),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import Cause, Evidence, Interval, Signal, Treatment
-from loaderdoctor.causes.cpu_work.cures import COMPUTED, COMPUTING, MAIN_PART, less_work
+from loaderdoctor.causes.cpu_work.cures import AT_WORK, BUSY, COMPUTED, COMPUTING, MAIN_PART, less_work
 from loaderdoctor.causes.gates import at_least, waits
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def treat(signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidence
 CAUSE = Cause(
     id="tokenize-on-the-fly",
     title="Text is tokenized anew for every sample",
-    gates=(waits(), at_least(TOKENIZING, MAIN_PART), at_least(COMPUTING, COMPUTED)),
+    gates=(waits(), at_least(TOKENIZING, MAIN_PART), at_least(BUSY, AT_WORK), at_least(COMPUTING, COMPUTED)),
     treat=treat,
     explains=("python-overhead", "slow-collate"),
 )

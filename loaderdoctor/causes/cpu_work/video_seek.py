@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import Cause, Evidence, Interval, Signal, Treatment
-from loaderdoctor.causes.cpu_work.cures import COMPUTED, COMPUTING, MAIN_PART, less_work
+from loaderdoctor.causes.cpu_work.cures import AT_WORK, BUSY, COMPUTED, COMPUTING, MAIN_PART, less_work
 from loaderdoctor.causes.gates import at_least, waits
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
 
 VIDEO = Signal("loader.code.video_share", "Reading video, of the CPU time of making a batch")
-LEFT = Interval(0.05, 0.3, 0.7)  # as many frames as are used instead of all since a key frame, of which each takes its time
-NOT_TOLD = "How many frames were decoded for each one that is used was not recorded: it is few where clips are read in order."
+LEFT = Interval(
+    0.05, 0.3, 0.7
+)  # as many frames as are used instead of all since a key frame, of which each takes its time
+NOT_TOLD = (
+    "How many frames were decoded for each one that is used was not recorded: it is few where clips are read in order."
+)
 ADVICE = (
     "Encode the videos anew with a key frame every few frames, or store the frames as images; read the frames of a sample sorted "
     "and in one call, with a decoder that is kept open."
@@ -39,7 +43,7 @@ def treat(signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidence
 CAUSE = Cause(
     id="video-seek",
     title="Frames of videos are decoded from the last key frame on",
-    gates=(waits(), at_least(VIDEO, MAIN_PART), at_least(COMPUTING, COMPUTED)),
+    gates=(waits(), at_least(VIDEO, MAIN_PART), at_least(BUSY, AT_WORK), at_least(COMPUTING, COMPUTED)),
     treat=treat,
     explains=("slow-collate",),
 )
