@@ -35,6 +35,7 @@ def share_of_collections(counts: pd.Series[float], took_ns: pd.Series[float], wh
     left = y - y.mean() - slope * (x - x.mean())
     error = float(np.sqrt((left**2).sum() / max(1, len(x) - 2) / spread))
     low, best, high = (
-        min(1.0, max(0.0, end * x.sum() / whole_ns)) for end in (slope - Z_95 * error, slope, slope + Z_95 * error)
+        min(1.0, max(0.0, float(end * x.sum() / whole_ns)))
+        for end in (slope - Z_95 * error, slope, slope + Z_95 * error)
     )
     return Measured(best, low, high, int(x.sum()), "share")

@@ -12,9 +12,11 @@ from ailing import fed, on_a_cpu, on_a_gpu, workers_busy
 
 from loaderdoctor import causes
 from loaderdoctor.analyse.signals import (
+    CodeSignals,
     DeviceSignals,
     DiskSignals,
     LoaderSignals,
+    LoopSignals,
     MachineSignals,
     MakingSignals,
     Signals,
@@ -29,6 +31,8 @@ OWNERS = {
     "": Signals,
     "loader": LoaderSignals,
     "loader.making": MakingSignals,
+    "loader.code": CodeSignals,
+    "loop": LoopSignals,
     "device": DeviceSignals,
     "disk": DiskSignals,
     "machine": MachineSignals,

@@ -36,7 +36,8 @@ def _transforms(_signals: Signals, loader: LoaderSignals) -> Value:
     if len(parts) < len(named):
         return code.transform_share
     if isinstance(code.array_share, Measured):
-        parts.append(code.array_share)
+        # What one piece of code does is either loops or arrays, for its largest part; the rest is what both have beside it.
+        parts += [code.array_share] if code.array_share.value > known(code.python_share) else []
     elif sum(part.value for part in parts) < MAIN_PART.value:
         return code.array_share
     low, best, high = (min(1.0, sum(getattr(part, end) for part in parts)) for end in ("low", "value", "high"))
