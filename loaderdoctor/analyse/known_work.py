@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-DECODE, RESIZE, TRANSFORM, TOKENIZE, AUDIO, VIDEO, PYTHON, COLLATE, OWN = (
-    *("decode", "resize", "transform", "tokenize", "audio", "video", "python", "collate"),
+DECODE, RESIZE, TRANSFORM, TOKENIZE, AUDIO, VIDEO, PYTHON, READ, COLLATE, OWN = (
+    *("decode", "resize", "transform", "tokenize", "audio", "video", "python", "read", "collate"),
     "own",  # the script's own code, and calls that say nothing of their kind
 )
 
@@ -93,6 +93,17 @@ _INNERMOST = (
             r"/(pandas|yaml|bs4|dateutil|xmltodict|pydantic)/|/(json|xml|csv|copy|_strptime|configparser|ast|html)(/\w+)*\.py$"
         ),
         re.compile(r"\bpickle\.loads?\b|\bjson\.loads?\b|\bast\.literal_eval\b|\bdeepcopy\b"),
+    ),
+    (
+        READ,
+        _pattern(
+            r"/(zipfile|tarfile|pathlib|shutil|glob|genericpath|posixpath|ntpath|socket|ssl|http|urllib|sqlite3)(/\w+)*\.py$",
+            r"/numpy/lib/(_npyio_impl|npyio|format|_format_impl)\.py$|/torch/serialization\.py$|^<frozen (os|posixpath)",
+            r"/(h5py|zarr|lmdb|pyarrow|fastparquet|fsspec|s3fs|gcsfs|adlfs|boto3|botocore|requests|urllib3|aiohttp|webdataset)/",
+        ),
+        re.compile(
+            r"^\w*ImageFile\.(__init__|_open)$|(^|\.)(read_(bytes|text)|scandir|listdir)$|\bio\.open\b|\bposix\."
+        ),
     ),
 )
 

@@ -17,8 +17,10 @@ ITEM = ["Photos.__getitem__", HERE, 41]
 
 STACKS = [
     ("decode", [["ImageFile.load", FILE, 9], ["Image.convert", PIL, 3], ITEM], "a lazy image is decoded where it is needed"),
-    ("own", [["ImageFile.__init__", FILE, 5], ["open", PIL, 3], ITEM], "opening reads a header"),
-    ("own", [["ZipFile.__init__", "/usr/lib/python3.11/zipfile.py", 5], ITEM], "opening reads a directory"),
+    ("read", [["JpegImageFile._open", FILE, 5], ["open", PIL, 3], ITEM], "opening reads a header"),
+    ("read", [["ZipFile.__init__", "/usr/lib/python3.11/zipfile.py", 5], ITEM], "opening reads a directory"),
+    ("read", [["Path.read_text", "/usr/lib/python3.11/pathlib.py", 5], ITEM], "reading"),
+    ("decode", [["ZipExtFile.read", "/usr/lib/python3.11/zipfile.py", 5], ITEM], "a compressed member"),
     ("decode", [["decompress", "/usr/lib/python3.11/gzip.py", 5], ITEM], "compressed bytes"),
     ("decode", [["cv2.imdecode", HERE, 41], ITEM], "a function written in C"),
     ("resize", [["Image.resize", PIL, 7], ITEM], "shrinking"),
