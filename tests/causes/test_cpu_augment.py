@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from ailing import answer, computing, hot, on_a_cpu
 
+from loaderdoctor.causes.cpu_work.cpu_augment import ALONE, BESIDE
 from loaderdoctor.causes.cpu_work.cures import MAIN_PART
 from loaderdoctor.values import Missing
 
@@ -43,3 +44,16 @@ def test_without_a_profile_known_transforms_alone_must_be_enough(transform, stat
     missing = Missing("no-profile", "No batch was profiled.")
     code = replace(one.code, array_share=missing, python_share=missing)
     assert answer("cpu-augment", on_a_cpu(replace(one, code=code))).status == status
+
+
+@pytest.mark.parametrize(
+    ("shares", "status"),
+    [
+        ({"array": ALONE.value + 0.02}, "found"),
+        ({"array": ALONE.value - 0.02}, "ruled-out"),
+        ({"array": 0.4, "transform": BESIDE.value + 0.02}, "found"),
+        ({"array": 0.4, "transform": BESIDE.value - 0.02}, "ruled-out"),
+    ],
+)
+def test_calls_without_a_name_count_beside_transforms_or_as_most_of_the_work(shares, status):
+    assert answer("cpu-augment", on_a_cpu(computing(**shares))).status == status
