@@ -18,7 +18,7 @@ def test_found_at_its_place_with_a_gain_and_no_setting():
     assert finding.gain.basis == "simulated"
     (action,) = finding.prescription.actions
     assert (action.kind, action.site.line, bool(action.example)) == ("code", 41, True)
-    assert finding.evidence[0].text.startswith("Photos.__getitem__ in photos.py:41")
+    assert finding.evidence[0].text.startswith("Photos.__getitem__ (photos.py:41)")
 
 
 @pytest.mark.parametrize(

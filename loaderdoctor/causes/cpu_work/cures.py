@@ -58,22 +58,23 @@ def less_work(
     if other is not None:
         return (other,)
     return Treatment(
-        advice,
+        f"In {_where(place)}: {advice}" if place else advice,
         change,
         actions=(Action("code", advice, site=place.site if place else None, example=example),),
         shows=(placed(place),) if place else (),
     )
 
 
+def _where(place: HotPlace) -> str:
+    """The function with its file and line."""
+    name = PurePath(place.site.file.replace("\\", "/")).name
+    return f"{place.function} ({name}:{place.site.line})"
+
+
 def placed(place: HotPlace) -> Evidence:
     """Where the work is done, and its share of the CPU time of making a batch."""
     through = f" (through {place.calls})" if place.calls else ""
-    name = PurePath(place.site.file.replace("\\", "/")).name
-    return Evidence(
-        f"{place.function} in {name}:{place.site.line}{through}, of the CPU time of making a batch",
-        known(place.share),
-        "share",
-    )
+    return Evidence(f"{_where(place)}{through}, of the CPU time of making a batch", known(place.share), "share")
 
 
 def _by_workers(signals: Signals, loader: LoaderSignals, change: Change) -> Evidence | None:
