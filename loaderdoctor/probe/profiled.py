@@ -18,9 +18,10 @@ from .faults import pass_on
 from .layout import KIND_OF
 from .stacks import describe, stack_of
 from .stages import Known
+from .standard import standard
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
 
     from .stacks import Stack
 
@@ -81,6 +82,7 @@ class Profile:
         self.stages: dict[str, list[int]] = {}  # name -> [calls, self ns, self CPU ns, total ns, pixels in, pixels out]
         self.events = 0
         self.cpu_ns = self.interpreted_ns = 0
+        self.loops: dict[CodeType, bool] = {}
 
     def on_event(self, frame: FrameType, event: str, arg: Any) -> None:
         """Called by the interpreter at each call and return; a fault of ours ends the profile, never the script."""
@@ -117,9 +119,15 @@ class Profile:
             self._ended(call.stage, call, wall_ns, cpu_ns)
         own_cpu_ns = cpu_ns - call.inside_cpu_ns
         self.cpu_ns += max(0, own_cpu_ns)
-        if own_cpu_ns < SHORT_STRETCH_NS * call.calls:
+        if own_cpu_ns < SHORT_STRETCH_NS * call.calls or (function is None and self._computes(frame.f_code)):
             self.interpreted_ns += max(0, own_cpu_ns)
         self._add(frame, function, wall_ns - call.inside_ns, own_cpu_ns)
+
+    def _computes(self, code: CodeType) -> bool:
+        """Whether a function that calls little loops over single numbers: asked once a profile."""
+        if code not in self.loops:
+            self.loops[code] = loops_over_numbers(code)
+        return self.loops[code]
 
     def _ended(self, stage: str, call: _Call, wall_ns: int, cpu_ns: int) -> None:
         while self.stages_open and self.stages_open.pop() is not call:
@@ -234,6 +242,18 @@ def _tried_ns() -> float:
         sys.setprofile(None)
     with_ns = perf_counter_ns() - began_ns
     return max(0.0, (with_ns - without_ns) / (2 * CALIBRATION_CALLS))
+
+
+def loops_over_numbers(code: CodeType) -> bool:
+    """Whether most arithmetic of a function with a loop has been of ints and floats, as the interpreter itself has noted.
+
+    It puts an instruction for those in the place of a general one once it has met them a few times; arrays keep that.
+    """
+    dis: Any = standard("dis")
+    names = [instruction.opname for instruction in dis.get_instructions(code, adaptive=True)]
+    numbers = sum(name.startswith(("BINARY_OP_", "COMPARE_OP_")) and "ADAPTIVE" not in name for name in names)
+    general = sum(name in {"BINARY_OP", "BINARY_OP_ADAPTIVE", "COMPARE_OP", "COMPARE_OP_ADAPTIVE"} for name in names)
+    return numbers > general and any(name.startswith("JUMP_BACKWARD") for name in names)
 
 
 def _nothing() -> None:

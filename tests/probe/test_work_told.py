@@ -9,6 +9,7 @@ from collections import OrderedDict
 from types import SimpleNamespace
 
 import pytest
+import torch
 from PIL import Image
 from probe_recorder import MS, Recorder
 
@@ -78,6 +79,29 @@ def test_short_stretches_between_calls_are_the_interpreters(make, least, most, m
     (row,) = profile_of(make, monkeypatch).rows_of("profiled")
     assert row["cpu_ns"] > MS // 4
     assert least <= row["interpreted_ns"] / row["cpu_ns"] <= most
+
+
+def loop_of_floats():
+    total, values = 0.0, [number / 7 for number in range(300)]
+    for first in values:
+        for second in values:
+            total += first * second if first > second else first - second
+    return total
+
+
+def loop_of_arrays():
+    total = array = torch.ones(20_000)
+    for _ in range(200):
+        total = total * array + array
+    return total
+
+
+@pytest.mark.parametrize(("make", "is_python"), [(loop_of_floats, True), (loop_of_arrays, False)])
+def test_loops_that_call_nothing_are_told_by_what_they_compute_with(make, is_python, monkeypatch):
+    (row,) = profile_of(make, monkeypatch).rows_of("profiled")
+    share = row["interpreted_ns"] / row["cpu_ns"]
+    assert (share > 0.7) == is_python
+    assert (share < 0.3) == (not is_python)
 
 
 class Cached:
