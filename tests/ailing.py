@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from builders import around, device, exact, loader, signals, steps, workload
 
-from loaderdoctor.analyse.signals import LoaderSettings
+from loaderdoctor.analyse.signals import CodeSignals, HotPlace, LoaderSettings, Site
 from loaderdoctor.causes import engine, get
 
 if TYPE_CHECKING:
@@ -44,6 +45,22 @@ def fed(count: int = 2, **overrides: Any) -> LoaderSignals:
         work=work,
         **{"worker_busy_share": around(0.15), "ready_median": exact(4, "batches"), **overrides},
     )
+
+
+def computing(
+    count: int = 2, *, cores: float = 2.0, places: tuple[HotPlace, ...] = (), **shares: float
+) -> LoaderSignals:
+    """Workers that compute all the time on all cores; `shares` are those of their code (decode=0.8), the others are 0."""
+    names = ("decode", "resize", "transform", "tokenize", "audio", "video", "python", "array")
+    code = {f"{name}_share": around(shares.get(name, 0.0), spread=0.02) for name in names}
+    one = workers_busy(count, wait=0.5, cores=cores, work={"cpu_s": 0.03, "blocked_s": 0.0})
+    oversize = {"oversize": exact(shares["oversize"], "times")} if "oversize" in shares else {}
+    return replace(one, code=CodeSignals(**code, **oversize, places=places))
+
+
+def hot(kind: str, share: float = 0.8, calls: str = "") -> HotPlace:
+    """A place in the data set's own code."""
+    return HotPlace(kind, "Photos.__getitem__", Site("/home/user/photos.py", 41), calls, around(share))
 
 
 def on_a_cpu(one: LoaderSignals, *others: LoaderSignals, share: float | None = None, **overrides: Any) -> Signals:

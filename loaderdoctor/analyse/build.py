@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse import starved
 from loaderdoctor.analyse.around import disk_signals, machine_signals, worker_samples
+from loaderdoctor.analyse.between import loop_signals
 from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
@@ -17,7 +18,15 @@ from loaderdoctor.analyse.loaders import Loader, damaged_settings, loaders_of
 from loaderdoctor.analyse.parts import Parts, absent, with_sound_samples, with_sound_workers
 from loaderdoctor.analyse.phases import as_long, phases_of
 from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
-from loaderdoctor.analyse.signals import DiskSignals, HardwareSignals, MachineSignals, Phase, Signals, StepSignals
+from loaderdoctor.analyse.signals import (
+    DiskSignals,
+    HardwareSignals,
+    LoopSignals,
+    MachineSignals,
+    Phase,
+    Signals,
+    StepSignals,
+)
 from loaderdoctor.analyse.stages import named_stages, stacks
 from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals
 from loaderdoctor.analyse.timeline import Timeline, timeline_of
@@ -112,6 +121,11 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         lost_share=_lost_share(run),
         notes=tuple(dict.fromkeys((*notes, *_timeline_notes(first), *parts.notes))),
         disk=disk,
+        loop=parts.of(
+            "The loop",
+            lambda: loop_signals(first.rank.main, first.timeline, first.roles, recorded.made),
+            lambda why: absent(LoopSignals, why),
+        ),
         hardware=parts.of(
             "The hardware",
             partial(hardware_signals, run, first.rank.main.pid, window),

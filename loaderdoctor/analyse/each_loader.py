@@ -7,11 +7,19 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from loaderdoctor.analyse import queue, reads, stages, stats
+from loaderdoctor.analyse.code import code_of
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.making import making_of
 from loaderdoctor.analyse.parts import absent
 from loaderdoctor.analyse.shares import mean_of, mean_s, median_s, share
-from loaderdoctor.analyse.signals import NOT_RECORDED, LoaderSignals, MakingSignals, PassSignals, ReadSignals
+from loaderdoctor.analyse.signals import (
+    NOT_RECORDED,
+    CodeSignals,
+    LoaderSignals,
+    MakingSignals,
+    PassSignals,
+    ReadSignals,
+)
 from loaderdoctor.analyse.steady import steady_of
 from loaderdoctor.analyse.workers import with_wall, workers_of
 from loaderdoctor.analyse.workloads import workload_of
@@ -128,6 +136,9 @@ def _loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderS
         making=part("making", partial(making_of, loader, made, late, lives, recorded.worker_samples), _no_making),
         reads=part("reads", lambda: _reads(stacks, recorded.sources, late), lambda why: absent(ReadSignals, why)),
         passes=part("passes", lambda: reads.passes_of(made, own), lambda why: absent(PassSignals, why)),
+        code=part(
+            "code", lambda: code_of(stacks, named, loader.settings.collate), lambda why: absent(CodeSignals, why)
+        ),
     )
 
 

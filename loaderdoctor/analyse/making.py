@@ -8,6 +8,7 @@ import numpy as np
 
 from loaderdoctor.analyse import stats
 from loaderdoctor.analyse.frames import table
+from loaderdoctor.analyse.garbage import share_of_collections
 from loaderdoctor.analyse.shares import mean_of, mean_s
 from loaderdoctor.analyse.signals import NOT_RECORDED, MakingSignals
 from loaderdoctor.analyse.workers import boot_s
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 NO_FIRST = Missing("no-epoch-starts", "No first batch of an epoch was recorded as it was made, after warm-up.")
 NO_STARTS = Missing("no-worker-start", "No start of a worker was recorded.")
+NO_LATER = Missing("one-epoch", "There are not enough batches of a first and of a later epoch to compare.")
 FEWEST = 8  # batches; the spread of fewer says nothing
 _BLOCK_BYTES = 512  # unit of ru_inblock
 
@@ -51,6 +53,8 @@ def making_of(
         worker_start_s=_starts(lives),
         samples_per_epoch=_samples_per_epoch(made),
         worker_other_threads_share=_mean([one.other_threads_share for one in sampled], "share"),
+        collected_share=_collected(late),
+        later_epochs=_later_epochs(made),
     )
 
 
@@ -95,3 +99,18 @@ def _samples_per_epoch(made: pd.DataFrame) -> Value:
     if len(known) == 0:
         return NOT_RECORDED
     return stats.median(known.groupby("loop")["samples"].sum(), "samples")
+
+
+def _later_epochs(made: pd.DataFrame) -> Value:
+    """First batches aside: they open files and import."""
+    known = made[(made["key"] > 0) & made["cpu_ns"].notna()]
+    is_first = known["loop"] == known["loop"].min()
+    first, later = known.loc[is_first, "cpu_ns"], known.loc[~is_first, "cpu_ns"]
+    if len(first) < FEWEST or len(later) < FEWEST or float(first.mean()) <= 0:
+        return NO_LATER
+    return stats.mean(later / float(first.mean()), "times")
+
+
+def _collected(made: pd.DataFrame) -> Value:
+    known = made[(made["collected"] > 0) & made["cpu_ns"].notna()]
+    return share_of_collections(known["collected"] - 1, known["cpu_ns"], float(known["cpu_ns"].sum()))

@@ -45,6 +45,9 @@ class LoaderSettings:
     collate: str = ""
     sampler: str = ""
     loader_type: str = ""
+    caches: str | None = (
+        None  # attributes of the dataset that are called so, empty before the first epoch; None: not looked at
+    )
     torch_loader: bool = True  # False: DALI, FFCV, grain; only its wait is known, and its arguments are not torch's
 
 
@@ -151,6 +154,8 @@ class MakingSignals:
     worker_start_s: Value = NOT_RECORDED  # from the start of an epoch's workers until one asks for work
     samples_per_epoch: Value = NOT_RECORDED
     worker_other_threads_share: Value = NOT_SAMPLED  # of a worker's CPU time, that of threads beside its main one
+    collected_share: Value = NOT_RECORDED  # full collections of garbage, of the CPU time of making a batch
+    later_epochs: Value = NOT_RECORDED  # CPU time of making a batch after the first epoch, in times of that in it
 
 
 @dataclass(frozen=True)
@@ -175,6 +180,37 @@ class PassSignals:
     first_from_disk: Value = NOT_RECORDED  # share of what is read
     later_from_disk: Value = NOT_RECORDED
     first_wait_share: Value = NOT_RECORDED  # of all waiting for this loader
+
+
+@dataclass(frozen=True)
+class HotPlace:
+    """Where the script's own code does one kind of work (analyse.known_work), or calls a library to do it."""
+
+    kind: str
+    function: str
+    site: Site
+    calls: str  # what of a library it calls most; empty where the work is its own
+    share: Value  # of the CPU time of making batches
+
+
+@dataclass(frozen=True)
+class CodeSignals:
+    """What kind of code makes batches.  Shares are of the CPU time of making a batch; pixels are of a profiled batch."""
+
+    decode_share: Value = NOT_RECORDED
+    resize_share: Value = NOT_RECORDED
+    transform_share: Value = NOT_RECORDED  # of known transforms, resizing aside
+    tokenize_share: Value = NOT_RECORDED
+    audio_share: Value = NOT_RECORDED
+    video_share: Value = NOT_RECORDED
+    python_share: Value = NOT_RECORDED  # interpreted code that is nothing of the above
+    array_share: Value = NOT_RECORDED  # operations on arrays in the script's own code
+    oversize: Value = NOT_RECORDED  # pixels decoded, in times of those that are left after the image was shrunk
+    places: tuple[HotPlace, ...] = ()
+
+    def place(self, *kinds: str) -> HotPlace | None:
+        """The hottest place of these kinds; of any where none is named."""
+        return next((place for place in self.places if place.kind in kinds or not kinds), None)
 
 
 @dataclass(frozen=True)
@@ -218,6 +254,7 @@ class LoaderSignals:
     making: MakingSignals = field(default_factory=MakingSignals)
     reads: ReadSignals = field(default_factory=ReadSignals)
     passes: PassSignals = field(default_factory=PassSignals)
+    code: CodeSignals = field(default_factory=CodeSignals)
 
 
 WARM_UP = "warm-up"  # the reason of steps that are left out since they come before all that counts
@@ -328,6 +365,20 @@ class HardwareSignals:
 
 
 @dataclass(frozen=True)
+class LoopSignals:
+    """What the training's loop does besides training.  Shares are of the time after warm-up, on the host's clock."""
+
+    after_step_share: Value = (
+        NOT_RECORDED  # CPU time from the optimizer's step to the next request, where nothing is saved
+    )
+    save_share: Value = NOT_RECORDED  # of rare steps that write much, what they take longer than the others
+    save_s: Value = NOT_RECORDED  # one of them, beyond a usual step
+    save_bytes: Value = NOT_RECORDED
+    steps_per_save: Value = NOT_RECORDED
+    collected_share: Value = NOT_RECORDED  # full collections of garbage, outside of the making of batches
+
+
+@dataclass(frozen=True)
 class Signals:
     """Everything derived from one run."""
 
@@ -348,6 +399,7 @@ class Signals:
     disk: DiskSignals | None = None
     lost_share: float = 0.0  # of the records that there were to write
     hardware: HardwareSignals = field(default_factory=HardwareSignals)
+    loop: LoopSignals = field(default_factory=LoopSignals)
 
     @property
     def main(self) -> LoaderSignals | None:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from loaderdoctor.analyse import stats
 from loaderdoctor.analyse.frames import NS, table
+from loaderdoctor.analyse.known_work import own_frame
 from loaderdoctor.analyse.signals import HotFunction, Stage
 from loaderdoctor.values import Measured, Missing, Value
 
@@ -26,6 +27,7 @@ MOST_HOT = 12  # functions: a table that a person reads
 LEAST_HOT_SHARE = 0.01
 _QUEUES = "multiprocessing/queues.py"  # a worker that waits for the next batch to make, or hands one over
 _OURS = "/loaderdoctor/probe/"
+_TIMES_AND_PIXELS = ("self_ns", "self_cpu_ns", "pixels_in", "pixels_out")
 _NO_CPU = Missing("no-stage-cpu", "Only the wall time of this stage was recorded.")
 
 
@@ -83,21 +85,23 @@ def _named(named: pd.DataFrame, name: str, where: str) -> Stage | None:
 
 
 def named_stages(rank: Rank, timeline: Timeline, made: pd.DataFrame) -> pd.DataFrame:
-    """The probe's stage records: pid, loader, stage, at_ns, self_ns, self_cpu_ns, and how many batches they are of.
+    """The probe's stage records: pid, loader, stage, at_ns, self_ns, self_cpu_ns, pixels, and how many batches they are of.
 
-    They are of one profiled batch, which has a row without a stage too, so that what a batch had none of counts; records of
-    older runs are of all the batches made since the ones before.
+    They are of one profiled batch, which has a row without a stage too, with its own cpu_ns and interpreted_ns, so that what a
+    batch had none of counts; records of older runs are of all the batches made since the ones before.
     """
     frames, profiled = [], set()
     for pid, loader, rows, _ in _records(rank, timeline, "profiled"):
         profiled.add(pid)
-        frames.append(rows.assign(pid=pid, loader=loader, stage="", self_ns=0, self_cpu_ns=0))
+        frames.append(rows.assign(pid=pid, loader=loader, stage="", **dict.fromkeys(_TIMES_AND_PIXELS, 0)))
     for pid, loader, rows, texts in _records(rank, timeline, "stage"):
         names = rows["name_text"].map(lambda number, texts=texts: texts.get(number, "")).str.partition(":")[0]
         batches = 1 if pid in profiled else _made_meanwhile(rows["at_ns"], made.loc[made["pid"] == pid, "begin_ns"])
         frames.append(rows.assign(pid=pid, loader=loader, stage=names, batches=batches))
-    columns = ["pid", "loader", "stage", "at_ns", "self_ns", "self_cpu_ns", "batches"]
-    return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
+    columns = ["pid", "loader", "stage", "at_ns", "batches", *_TIMES_AND_PIXELS, "cpu_ns", "interpreted_ns"]
+    if not frames:
+        return pd.DataFrame(columns=columns)
+    return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
 
 def _made_meanwhile(at_ns: pd.Series[int], begun_ns: pd.Series[int]) -> pd.Series[int]:
@@ -109,10 +113,13 @@ def _made_meanwhile(at_ns: pd.Series[int], begun_ns: pd.Series[int]) -> pd.Serie
 
 
 def stacks(rank: Rank, timeline: Timeline) -> pd.DataFrame:
-    """The probe's stack records by innermost frame: loader, function, file, line, cpu_ns, samples, blocked_ns, stack_text."""
+    """The probe's stack records: loader, function, file, line, cpu_ns, samples, blocked_ns, stack_text (JSON).
+
+    Function, file and line are of the script's own code, or of the innermost frame where a library makes the batch by itself.
+    """
     found: list[tuple[int, str, str, int, int, int, int, str]] = []
     for _, loaders, rows, texts in _records(rank, timeline, "stack"):
-        frames = {number: _innermost(text) for number, text in texts.items()}
+        frames = {number: _place(text) for number, text in texts.items()}
         for loader, row in zip(loaders, rows.itertuples(index=False), strict=True):
             frame = frames.get(row.stack_text)
             if frame:
@@ -122,7 +129,10 @@ def stacks(rank: Rank, timeline: Timeline) -> pd.DataFrame:
 
 
 def hot_functions(found: pd.DataFrame) -> tuple[HotFunction, ...]:
-    """The functions in which one loader's batches take their CPU time, themselves, the hottest first."""
+    """The functions in which one loader's batches take their CPU time, the hottest first.
+
+    What a library does counts for the function of the script that calls it.
+    """
     whole_ns = float(found["cpu_ns"].sum())
     if whole_ns <= 0:
         return ()
@@ -137,12 +147,13 @@ def hot_functions(found: pd.DataFrame) -> tuple[HotFunction, ...]:
     )
 
 
-def _innermost(text: str) -> tuple[str, str, int] | None:
-    """(function, file, line) of the frame that ran; None where it ran for us, or between two batches."""
-    frames: list[tuple[str, str, int | None]] = json.loads(text) if text.startswith("[[") else []
+def _place(text: str) -> tuple[str, str, int] | None:
+    """(function, file, line) of the frame that ran it; None where it ran for us, or between two batches."""
+    frames: list[tuple[str, str, int]] = json.loads(text) if text.startswith("[[") else []
     if not frames or frames[-1][1].endswith(_QUEUES) or any(_OURS in file for _, file, _ in frames):
         return None
-    function, file, line = frames[0]
+    own = own_frame(frames)
+    function, file, line = own[0] if own else frames[0]
     return function, file, line or 0  # code that the compiler made has no line
 
 

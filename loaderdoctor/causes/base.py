@@ -174,7 +174,9 @@ class Cause:
     slice: Signal | None = None  # the share of the time that it explains
     explains: tuple[str, ...] = ()
     scope: str = "loader"
-    is_limit: bool = False  # names what limits (gpu-bound, ...): never a finding of a fault
+    is_limit: bool = (
+        False  # names what limits (gpu-bound, ...): no finding of a fault, unless the run starves and it has a cure
+    )
 
 
 @dataclass(frozen=True)

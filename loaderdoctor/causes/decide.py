@@ -47,8 +47,8 @@ def diagnose_with(causes: Sequence[Cause], signals: Signals) -> Diagnosis:
     """The verdict of these causes over a run."""
     status, reason = status_of(signals)
     answers = [one for cause in causes for one in _answers(cause, signals, status, reason)]
-    limits = {cause.id for cause in causes if cause.is_limit}
-    limit = next((one.cause for one in answers if one.cause in limits and one.status == FOUND), None)
+    limits = _limits(causes, status)
+    limit = _limit(answers, limits)
     findings = _in_order(_explained([one for one in answers if one.cause not in limits or one.status != FOUND], causes))
     found = [finding for finding in findings if finding.status == FOUND]
     cause = found[0].cause if found and status == STARVING else None
@@ -65,6 +65,23 @@ def diagnose_with(causes: Sequence[Cause], signals: Signals) -> Diagnosis:
         reason=reason,
         combined_gain=_together(signals, found),
     )
+
+
+def _limits(causes: Sequence[Cause], status: str) -> dict[str, bool]:
+    """Causes that name what limits, by whether a cure is known; beside waits that are worth a cure, that is a fault as well."""
+    return {
+        cause.id: cause.treat is not None
+        for cause in causes
+        if cause.is_limit and (cause.treat is None or status != STARVING)
+    }
+
+
+def _limit(answers: Iterable[Finding], limits: Mapping[str, bool]) -> str | None:
+    """The largest of those that can be cured, else the first one: the loop's own work is a part of what computes."""
+    found = [one for one in answers if one.cause in limits and one.status == FOUND]
+    cured = [one for one in found if limits[one.cause]]
+    largest = max(cured, key=lambda one: one.step_share.best if one.step_share else 0.0, default=None)
+    return largest.cause if largest else next((one.cause for one in found), None)
 
 
 def status_of(signals: Signals) -> tuple[str, str]:

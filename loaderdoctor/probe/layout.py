@@ -9,7 +9,7 @@ A file may hold several processes: each chunk of one begins with its header, and
 
 Schema versions:
 1  first version: a file a process, without chunks
-2  chunks
+2  chunks; fields added at the end of a record are 0 in files from before
 """
 
 from __future__ import annotations
@@ -67,10 +67,14 @@ _FIELDS: dict[int, tuple[str, str]] = {
     # next() must return.  pinned: it came through the pin thread
     14: ("arrival", "iterator batch worker begin_ns received_ns end_ns wanted pinned message_bytes"),
     15: ("shutdown", "iterator begin_ns end_ns"),
-    16: ("optimizer_step", "optimizer end_ns thread"),
+    # CPU time of its thread so far, at its end, and when the thread last asked for a batch (0: not in the file, or never)
+    16: ("optimizer_step", "optimizer end_ns thread cpu_ns asked_cpu_ns"),
     17: ("pin", "iterator batch begin_ns end_ns cpu_ns tensors bytes queue_before queue_after"),
     # of some steps: from the end of next() until the loop has the batch and has given back the one before
     18: ("handed_over", "iterator ordinal begin_ns end_ns"),
+    # at the request for a batch, of the whole process so far: blocks written, and full collections of Python's garbage
+    # collector.  The first request of a process, and each before which either has grown
+    19: ("since_start", "iterator ordinal at_ns blocks_out full_collections"),
     # --- wherever batches are made: workers, or the main process when num_workers is 0
     # items_ns: all samples.  slowest_*: the slowest one (-1 where only the whole is known: under __getitems__, or where the
     # dataset makes the batches; then samples is -1 too)
@@ -78,18 +82,21 @@ _FIELDS: dict[int, tuple[str, str]] = {
         "fetch",
         "iterator batch worker begin_ns end_ns samples items_ns slowest_ns slowest_position collate_ns cpu_ns batched",
     ),
-    # how the thread spent the time from got_ns to put_ns; idle_ns: before that, on the index queue
+    # how the thread spent the time from got_ns to put_ns; idle_ns: before that, on the index queue.  collected: full
+    # collections of Python's garbage collector meanwhile, plus one; 0 in files that have no such field
     21: (
         "busy",
         "worker batch idle_ns got_ns put_ns cpu_ns run_delay_ns major_faults blocks_in voluntary_switches "
-        "involuntary_switches read_bytes read_chars rss_bytes",
+        "involuntary_switches read_bytes read_chars rss_bytes collected",
     ),
     22: ("send", "worker batch begin_ns end_ns pickle_ns pickle_cpu_ns message_bytes tensors payload_bytes"),
     23: ("worker_ready", "worker pid born_ns ready_ns affinity torch_threads private_bytes"),
-    # what one named stage took since its last record: self time, without the stages inside it
-    24: ("stage", "worker name_text at_ns calls self_ns self_cpu_ns total_ns"),
-    # a batch that was profiled: the stage records of the same at_ns are its, and those that have none took no time in it
-    27: ("profiled", "worker at_ns batches wall_ns"),
+    # what one named stage took since its last record: self time, without the stages inside it.  pixels of images that it
+    # took and gave, where it is one that tells (0 else, and in files that have no such field)
+    24: ("stage", "worker name_text at_ns calls self_ns self_cpu_ns total_ns pixels_in pixels_out"),
+    # a batch that was profiled: the stage records of the same at_ns are its, and those that have none took no time in it.
+    # interpreted_ns: of its cpu_ns, in Python's own code and in calls too short to be worth one (cpu_ns 0: not in the file)
+    27: ("profiled", "worker at_ns batches wall_ns cpu_ns interpreted_ns"),
     # stack: JSON, innermost frame first
     25: ("stack", "worker at_ns stack_text cpu_ns samples blocked_ns"),
     # --- device clock

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from .layout import KIND_OF, UNKNOWN
-from .settings import length_of_dataset, settings_of
+from .settings import caches_of, length_of_dataset, settings_of
 from .site import site_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _LOADER = KIND_OF["loader"]
 class Known:
     """What is remembered of one loader object."""
 
-    __slots__ = ("built_ns", "dataset_len", "epochs", "number", "pid", "settings", "site")
+    __slots__ = ("built_ns", "caches", "dataset_len", "epochs", "number", "pid", "settings", "site")
 
     def __init__(self, site: str) -> None:
         self.site = site
@@ -30,6 +30,7 @@ class Known:
         self.number = 0  # it gets one with its first iterator
         self.epochs = 0
         self.dataset_len: int | None = None
+        self.caches: str | None = None
         self.settings = ""
         self.pid = UNKNOWN  # of the process whose file has its record
 
@@ -60,8 +61,8 @@ class Loaders:
             known = Known(site_of(sys._getframe(1), loader))
             self._remember(loader, known)
         if not known.number:
-            known.dataset_len = length_of_dataset(loader)
-        settings = settings_of(loader, known.dataset_len)
+            known.dataset_len, known.caches = length_of_dataset(loader), caches_of(loader)
+        settings = settings_of(loader, known.dataset_len, known.caches)
         if settings != known.settings or known.pid != os.getpid():
             known.number, known.settings, known.pid = next(self._numbers), settings, os.getpid()
             writer.put(_LOADER, known.number, known.built_ns, writer.text(known.site), writer.text(settings))

@@ -18,15 +18,19 @@ from .faults import pass_on
 from .layout import KIND_OF
 from .stacks import describe, stack_of
 from .stages import Known
+from .standard import standard
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
 
     from .stacks import Stack
 
 SHORT_BATCH_NS = 30_000_000  # three periods of the timer; below, the timer sees too little of the main process
 SHORTEST_WAIT_NS = 100_000  # a call that waits less is noise of the scheduler
 SHORTEST_CPU_NS = 20_000  # ten times what the profiler itself adds to a call
+SHORT_STRETCH_NS = (
+    20_000  # between two calls: an operation on an array that takes less is the interpreter's, not the array's
+)
 FIRST_AFTER = 4  # batches; the first ones open files and import
 EVERY = 16  # batches at least between two profiled ones
 MOST_COST = 0.001  # share of the time of making batches
@@ -46,16 +50,18 @@ class Writer(Protocol):
 
 
 class _Call:
-    """A call that has not returned; ns.  `inside` is what the calls in it took, `stages` what the stages in it took."""
+    """A call that has not returned; ns.  `inside` is what the calls in it took, `stages` what the stages in it took.  `pixels` are those of an image that it is about to take and to give."""
 
     __slots__ = (
-        *("began_ns", "began_cpu_ns", "events", "inside_ns", "inside_cpu_ns"),
-        *("stage", "stages_ns", "stages_cpu_ns"),
+        *("began_ns", "began_cpu_ns", "events", "calls", "inside_ns", "inside_cpu_ns"),
+        *("stage", "stages_ns", "stages_cpu_ns", "pixels"),
     )
 
-    def __init__(self, stage: str | None, events: int) -> None:
+    def __init__(self, stage: str | None, events: int, pixels: tuple[int, int] = (0, 0)) -> None:
         self.stage = stage
+        self.pixels = pixels
         self.events = events
+        self.calls = 1  # its own code runs before, between and after those that it makes
         self.inside_ns = self.inside_cpu_ns = self.stages_ns = self.stages_cpu_ns = 0
         self.began_cpu_ns = thread_time_ns()
         self.began_ns = perf_counter_ns()
@@ -73,8 +79,10 @@ class Profile:
         self.open: list[_Call] = []
         self.stages_open: list[_Call] = []
         self.took: dict[tuple[Stack, str | None], list[int]] = {}  # (stack, C function) -> [CPU ns, waited ns]
-        self.stages: dict[str, list[int]] = {}  # name -> [calls, self ns, self CPU ns, total ns]
+        self.stages: dict[str, list[int]] = {}  # name -> [calls, self ns, self CPU ns, total ns, pixels in, pixels out]
         self.events = 0
+        self.cpu_ns = self.interpreted_ns = 0
+        self.loops: dict[CodeType, bool] = {}
 
     def on_event(self, frame: FrameType, event: str, arg: Any) -> None:
         """Called by the interpreter at each call and return; a fault of ours ends the profile, never the script."""
@@ -88,7 +96,8 @@ class Profile:
         self.events += 1
         if event in {"call", "c_call"}:
             stage = self.known.of_call(frame) if event == "call" else self.known.of_c_call(arg)
-            call = _Call(stage, self.events)
+            is_image = stage is not None and event == "call"
+            call = _Call(stage, self.events, self.known.pixels_of(frame) if is_image else (0, 0))
             self.open.append(call)
             if stage is not None:
                 self.stages_open.append(call)
@@ -103,11 +112,22 @@ class Profile:
             max(0, now_cpu_ns - call.began_cpu_ns - ours_ns),
         )
         if self.open:
+            self.open[-1].calls += 1
             self.open[-1].inside_ns += wall_ns
             self.open[-1].inside_cpu_ns += cpu_ns
         if call.stage is not None:
             self._ended(call.stage, call, wall_ns, cpu_ns)
-        self._add(frame, function, wall_ns - call.inside_ns, cpu_ns - call.inside_cpu_ns)
+        own_cpu_ns = cpu_ns - call.inside_cpu_ns
+        self.cpu_ns += max(0, own_cpu_ns)
+        if own_cpu_ns < SHORT_STRETCH_NS * call.calls or (function is None and self._computes(frame.f_code)):
+            self.interpreted_ns += max(0, own_cpu_ns)
+        self._add(frame, function, wall_ns - call.inside_ns, own_cpu_ns)
+
+    def _computes(self, code: CodeType) -> bool:
+        """Whether a function that calls little loops over single numbers: asked once a profile."""
+        if code not in self.loops:
+            self.loops[code] = loops_over_numbers(code)
+        return self.loops[code]
 
     def _ended(self, stage: str, call: _Call, wall_ns: int, cpu_ns: int) -> None:
         while self.stages_open and self.stages_open.pop() is not call:
@@ -115,11 +135,13 @@ class Profile:
         if self.stages_open:
             self.stages_open[-1].stages_ns += wall_ns
             self.stages_open[-1].stages_cpu_ns += cpu_ns
-        took = self.stages.setdefault(stage, [0, 0, 0, 0])
+        took = self.stages.setdefault(stage, [0, 0, 0, 0, 0, 0])
         took[0] += 1
         took[1] += max(0, wall_ns - call.stages_ns)
         took[2] += max(0, cpu_ns - call.stages_cpu_ns)
         took[3] += wall_ns
+        took[4] += call.pixels[0]
+        took[5] += call.pixels[1]
 
     def _add(self, frame: FrameType, function: Any, wall_ns: int, cpu_ns: int) -> None:
         waited_ns = wall_ns - cpu_ns
@@ -222,6 +244,18 @@ def _tried_ns() -> float:
     return max(0.0, (with_ns - without_ns) / (2 * CALIBRATION_CALLS))
 
 
+def loops_over_numbers(code: CodeType) -> bool:
+    """Whether most arithmetic of a function with a loop has been of ints and floats, as the interpreter itself has noted.
+
+    It puts an instruction for those in the place of a general one once it has met them a few times; arrays keep that.
+    """
+    dis: Any = standard("dis")
+    names = [instruction.opname for instruction in dis.get_instructions(code, adaptive=True)]
+    numbers = sum(name.startswith(("BINARY_OP_", "COMPARE_OP_")) and "ADAPTIVE" not in name for name in names)
+    general = sum(name in {"BINARY_OP", "BINARY_OP_ADAPTIVE", "COMPARE_OP", "COMPARE_OP_ADAPTIVE"} for name in names)
+    return numbers > general and any(name.startswith("JUMP_BACKWARD") for name in names)
+
+
 def _nothing() -> None:
     """To be called."""
 
@@ -233,7 +267,7 @@ def _write(profile: Profile, writer: Writer, worker: int, took_ns: int) -> None:
     """
     timer_is_blind = worker < 0 and took_ns < SHORT_BATCH_NS
     now_ns = perf_counter_ns()
-    writer.put(_PROFILED, worker, now_ns, 1, took_ns)
+    writer.put(_PROFILED, worker, now_ns, 1, took_ns, profile.cpu_ns, profile.interpreted_ns)
     for name, took in profile.stages.items():
         writer.put(_STAGE, worker, writer.text(name), now_ns, *took)
     for (stack, function), (cpu_ns, waited_ns) in profile.took.items():

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import lru_cache
 from typing import Any
 
 from .about import start_method_default
 from .faults import pass_on
 
+_CACHES = ("cache", "memo")  # as the names of what is kept for later say
+_DICTS = ("dict", "OrderedDict", "defaultdict")
+_MOST_WRAPPERS = 5  # datasets inside one another: Subset and the like
+_LRU_CACHE = type(lru_cache(lambda: None))
 _ITERABLE = 1  # torch.utils.data._DatasetKind.Iterable
 _PLAIN = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers", "drop_last", "timeout")
 MOST_WRAPPED = 4  # data sets within each other, each of which may have a file of its own
@@ -16,9 +21,9 @@ _INSTALLED = ("/site-packages/", "/dist-packages/")
 _SAMPLERS = ("torch.utils.data.sampler", "torch.utils.data.distributed", "torchdata.stateful_dataloader.sampler")
 
 
-def settings_of(loader: Any, dataset_len: int | None) -> str:
+def settings_of(loader: Any, dataset_len: int | None, caches: str | None = None) -> str:
     """A JSON object: the fields of analyse.signals.LoaderSettings, and `dataset_files`; what cannot be told is left out."""
-    settings: dict[str, Any] = {"dataset_len": dataset_len}
+    settings: dict[str, Any] = {"dataset_len": dataset_len, "caches": caches}
     for name in (*_PLAIN, "in_order"):
         _tell(settings, name, lambda name=name: _plain(getattr(loader, name)))
     if settings.get("batch_size") is None:
@@ -46,6 +51,35 @@ def length_of_dataset(loader: Any) -> int | None:
     except Exception as error:
         pass_on(error, asked_script=True)
         return None
+
+
+def caches_of(loader: Any) -> str | None:
+    """Attributes of the dataset, and of those that it wraps, that are called caches and live in one process: "cache, _memo".
+
+    Only plain attributes are read, by their names and types: nothing of the script runs.
+    """
+    try:
+        dataset, found = loader.dataset, []
+        for _ in range(_MOST_WRAPPERS):
+            attributes = getattr(dataset, "__dict__", {})
+            found += [name for name, value in attributes.items() if _is_cache(name, value)]
+            found += [name for name, value in vars(type(dataset)).items() if type(value) is _LRU_CACHE]
+            dataset = attributes.get("dataset")
+            if dataset is None:
+                break
+        return ", ".join(found)
+    except Exception as error:
+        pass_on(error, asked_script=True)
+        return None
+
+
+def _is_cache(name: str, value: Any) -> bool:
+    """Whether it is filled as the dataset is used: a container called so, which is empty when the workers are started."""
+    if not any(word in name.lower() for word in _CACHES):
+        return False
+    if type(value) is list:
+        return not value or value[0] is None
+    return type(value).__name__ in _DICTS and isinstance(value, dict) and dict.__len__(value) == 0
 
 
 def is_iterable(loader: Any) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .profiled import Writer
 
 INTERVAL_S = 0.0103  # about 100 Hz, off the beat of loops with a round period
-DEEPEST = 12  # frames; deeper ones cost more and are the framework's
+DEEPEST = 32  # frames: nested transforms of a library must not hide the line of the script that calls them
 MOST_STACKS = 200  # distinct ones held before they are written
 FLUSH_EVERY_NS = 1_000_000_000
 _STACK = KIND_OF["stack"]

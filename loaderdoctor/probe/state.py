@@ -16,12 +16,13 @@ from .layout import KIND_OF, ROLE_MAIN, UNKNOWN
 from .loaders import Loaders
 from .stop import StopRule
 from .trace_window import TraceWindow
+from .usage import Collections, blocks_written
 from .writer import Writer
 
 if TYPE_CHECKING:
     from .watch import Task, Watch
 
-_PROCESS, _RANK = KIND_OF["process"], KIND_OF["rank"]
+_PROCESS, _RANK, _SINCE_START = KIND_OF["process"], KIND_OF["rank"], KIND_OF["since_start"]
 
 
 class Thread(_local):
@@ -31,6 +32,7 @@ class Thread(_local):
         self.watches: list[Watch] = []  # of the iterators whose next() this thread is inside of, innermost last
         self.task: Task | None = None  # the batch that this thread makes as a worker
         self.fetching = 0  # fetches that it is inside of
+        self.asked_cpu_ns = 0  # CPU time that it had used when it last asked for a batch
         self.pinning = False
         self.inbox: tuple[int, int, tuple[int, int]] | None = None  # what it last took as a pin thread
 
@@ -60,6 +62,8 @@ class Probe:
         self.installed_pid = os.getpid()
         self._begun_pid: int | None = None
         self._has_told_rank = False
+        self.collections = Collections()
+        self._written = (-1, 0)  # blocks and full collections, as last recorded
 
     @property
     def is_worker(self) -> bool:
@@ -94,6 +98,14 @@ class Probe:
                 self.writer.put(_RANK, rank, size, UNKNOWN, perf_counter_ns())
         except Exception as error:
             pass_on(error)
+
+    def requested(self, iterator: int, ordinal: int) -> None:
+        """Before a batch is asked for: what the loop has written, and how often its garbage was collected."""
+        self.collections.look()
+        written = blocks_written(), self.collections.seen
+        if written != self._written:
+            self._written = written
+            self.writer.put(_SINCE_START, iterator, ordinal, perf_counter_ns(), *written)
 
     def note(self, slug: str, sentence: str) -> None:
         """As `Writer.note`."""

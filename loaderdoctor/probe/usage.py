@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from _thread import _local
 from contextlib import suppress
@@ -112,6 +113,23 @@ def used_between(before: Reading, after: Reading) -> tuple[int, ...]:
     return tuple(
         UNKNOWN if UNKNOWN in (early, late) else late - early for early, late in zip(before, after, strict=True)
     )
+
+
+class Collections:
+    """Full collections of Python's garbage collector in this process, counted from one look to the next."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def look(self) -> int:
+        """How many there were since the last look."""
+        before, self.seen = self.seen, gc.get_stats()[-1]["collections"]
+        return self.seen - before
+
+
+def blocks_written() -> int:
+    """By this process, of 512 bytes; -1 where the platform does not tell."""
+    return UNKNOWN if _RUSAGE_THREAD is None else int(_resource.getrusage(_resource.RUSAGE_SELF).ru_oublock)
 
 
 def resident_bytes() -> int:

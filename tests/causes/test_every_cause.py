@@ -12,10 +12,12 @@ from ailing import fed, on_a_cpu, on_a_gpu, workers_busy
 
 from loaderdoctor import causes
 from loaderdoctor.analyse.signals import (
+    CodeSignals,
     DeviceSignals,
     DiskSignals,
     HardwareSignals,
     LoaderSignals,
+    LoopSignals,
     MachineSignals,
     MakingSignals,
     PassSignals,
@@ -36,6 +38,8 @@ OWNERS = {
     "loader.reads": ReadSignals,
     "loader.passes": PassSignals,
     "hardware": HardwareSignals,
+    "loader.code": CodeSignals,
+    "loop": LoopSignals,
     "device": DeviceSignals,
     "disk": DiskSignals,
     "machine": MachineSignals,

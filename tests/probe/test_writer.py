@@ -49,11 +49,11 @@ def test_no_file_before_the_first_record(writer, tmp_path):
 
 
 def test_records_come_back_as_written(writer, tmp_path):
-    writer.put(STEP, 1, 2, 3)
+    writer.put(STEP, 1, 2, 3, 4, 5)
     writer.put(STEP, -1, 2**62, -(2**62))
     assert main_of(tmp_path).of("optimizer_step") == [
-        {"optimizer": 1, "end_ns": 2, "thread": 3},
-        {"optimizer": -1, "end_ns": 2**62, "thread": -(2**62)},
+        {"optimizer": 1, "end_ns": 2, "thread": 3, "cpu_ns": 4, "asked_cpu_ns": 5},
+        {"optimizer": -1, "end_ns": 2**62, "thread": -(2**62), "cpu_ns": 0, "asked_cpu_ns": 0},
     ]
 
 

@@ -218,7 +218,8 @@ class _Stopwatch:
             if self.outermost:
                 stacks.fetch_ended(writer)
             memory = resident_bytes() if batch % EVERY_MEMORY == 0 else UNKNOWN
-            writer.put(_BUSY, UNKNOWN, batch, 0, self.began_ns, end_ns, *used, memory)
+            collected = probe.collections.look() + 1
+            writer.put(_BUSY, UNKNOWN, batch, 0, self.began_ns, end_ns, *used, memory, collected)
         if self.outermost:
             profiled.batch_ended(writer, worker)
         collate_ns = end_ns - self.collate_began_ns if self.collate_began_ns else UNKNOWN

@@ -314,7 +314,12 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
             ready = _ready(iterator)
         if not probe.is_worker:
             probe.clock.requested(watch.iterator, outermost=depth == 0)
-        return Request(begin_ns, thread_time_ns(), watch.sampler_ns, received, ready, stash, outstanding, depth)
+            if depth == 0:
+                probe.requested(watch.iterator, watch.ordinal)
+        cpu_ns = thread_time_ns()
+        if depth == 0:
+            probe.thread.asked_cpu_ns = cpu_ns
+        return Request(begin_ns, cpu_ns, watch.sampler_ns, received, ready, stash, outstanding, depth)
     except Exception as error:
         del probe.thread.watches[depth or 0 :]
         pass_on(error)

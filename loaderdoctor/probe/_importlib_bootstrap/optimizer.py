@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from _thread import get_native_id
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import state
@@ -43,7 +43,8 @@ def _record(optimizer: Any) -> None:
     if probe is None:
         return
     try:
-        probe.writer.put(_STEP, id(optimizer), perf_counter_ns(), get_native_id())
+        used_ns = thread_time_ns(), probe.thread.asked_cpu_ns
+        probe.writer.put(_STEP, id(optimizer), perf_counter_ns(), get_native_id(), *used_ns)
         probe.stop.stepped()
         probe.clock.stepped()
         why = probe.stop.overdue

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .. import stacks, state
 from ..faults import pass_on
 from ..layout import KIND_OF, ROLE_WORKER, UNKNOWN
-from ..usage import EVERY_MEMORY, private_bytes, read_usage, resident_bytes, used_between
+from ..usage import EVERY_MEMORY, Collections, private_bytes, read_usage, resident_bytes, used_between
 from ..watch import Task
 from .sending import time_sending
 
@@ -110,6 +110,7 @@ class _BetweenQueues:
         self.born_ns = born_ns
         self.is_ready = False
         self.idle_ns = 0  # since the last batch; torch asks again every few seconds
+        self.collections = Collections()
 
     def hook_get(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Of the index queue's get."""
@@ -152,6 +153,7 @@ class _BetweenQueues:
             threads = sys.modules["torch"].get_num_threads()
             pid = os.getpid()
             probe.writer.put(_READY, self.worker, pid, self.born_ns, now_ns, affinity, threads, private_bytes())
+            self.collections.look()
             stacks.start()
         except Exception as error:
             pass_on(error)
@@ -185,7 +187,8 @@ class _BetweenQueues:
         try:
             writer = self.probe.writer
             memory = resident_bytes() if task.batch % EVERY_MEMORY == 0 else UNKNOWN
-            writer.put(_BUSY, self.worker, task.batch, task.idle_ns, task.got_ns, put_ns, *used, memory)
+            collected = self.collections.look() + 1
+            writer.put(_BUSY, self.worker, task.batch, task.idle_ns, task.got_ns, put_ns, *used, memory, collected)
             stacks.tick(writer, self.worker)
         except Exception as error:
             pass_on(error)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 # module -> (attribute path, stage): Python functions and methods, and functions and methods written in C.
 FUNCTIONS: dict[str, tuple[tuple[str, str], ...]] = {
-    "PIL.Image": (("open", "read"),),  # the header only: PIL reads and decodes in load()
+    "PIL.Image": (  # open() reads the header only: PIL reads and decodes in load()
+        ("open", "read"),
+        ("Image.resize", "transform"),
+    ),
     "PIL.ImageFile": (("ImageFile.load", "decode"),),
     "cv2": (("imread", "decode"), ("imdecode", "decode")),
     "numpy": (("load", "read"), ("fromfile", "read"), ("loadtxt", "read"), ("genfromtxt", "read")),
