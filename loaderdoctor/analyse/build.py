@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from loaderdoctor.record.run import ProcessRecords, Run
 
     Note = tuple[str, str]
+    _Around = tuple[MachineSignals, DiskSignals, Mapping[int, WorkerSample], HardwareSignals]
 
 WINDOW = "The window under torch's profiler"
 NO_LOADER = Missing("no-loader", "No process of the script took a batch from a DataLoader.")
@@ -96,7 +97,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         return _without_loaders(run, (*notes, *parts.notes), why, parts)
     first = analysed[0]
     window = _window(first) if len(first.measured) else None
-    machine, disk, samples = _around(run, window, parts)
+    machine, disk, samples, hardware = _around(run, window, first.rank.main.pid, parts)
     cores = parts.of("The cores of the job", lambda: _cores(first.rank, machine.cpus_allowed), lambda _: 1.0)
     recorded = _recorded(first, cores, samples, run.sources, parts)
     main = first.loaders[0] if first.loaders else None
@@ -126,11 +127,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
             lambda: loop_signals(first.rank.main, first.timeline, first.roles, recorded.made),
             lambda why: absent(LoopSignals, why),
         ),
-        hardware=parts.of(
-            "The hardware",
-            partial(hardware_signals, run, first.rank.main.pid, window),
-            lambda why: absent(HardwareSignals, why),
-        ),
+        hardware=hardware,
     )
 
 
@@ -154,13 +151,12 @@ def _analysed(rank: Rank, parts: Parts) -> _Analysed:
     return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, timeline.taken_from, steps, timeline.loops))
 
 
-def _around(
-    run: Run, window: Window | None, parts: Parts
-) -> tuple[MachineSignals, DiskSignals, Mapping[int, WorkerSample]]:
+def _around(run: Run, window: Window | None, pid: int, parts: Parts) -> _Around:
     """What was seen from outside, without the series of samples that nothing can be made of."""
 
-    def all_of(run: Run) -> tuple[MachineSignals, DiskSignals, Mapping[int, WorkerSample]]:
-        return machine_signals(run, window), disk_signals(run, window), worker_samples(run, window)
+    def all_of(run: Run) -> _Around:
+        seen = machine_signals(run, window), disk_signals(run, window), worker_samples(run, window)
+        return (*seen, hardware_signals(run, pid, window))
 
     try:
         return all_of(run)
@@ -170,6 +166,7 @@ def _around(
         parts.of("The machine", lambda: machine_signals(run, window), lambda why: absent(MachineSignals, why)),
         parts.of("The disk", lambda: disk_signals(run, window), _no_disk),
         parts.of("The workers' samples", lambda: worker_samples(run, window), lambda _: {}),
+        parts.of("The hardware", lambda: hardware_signals(run, pid, window), lambda why: absent(HardwareSignals, why)),
     )
 
 
