@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from loaderdoctor.analyse import queue, stages, stats
 from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.making import making_of
+from loaderdoctor.analyse.order import order_of
 from loaderdoctor.analyse.shares import mean_of, mean_s, median_s, share
 from loaderdoctor.analyse.signals import NOT_RECORDED, LoaderSignals
 from loaderdoctor.analyse.steady import steady_of
@@ -61,6 +62,8 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
     time_ns = recorded.steps.loc[recorded.steps["measured"], "chunk_ns"]
     ready_median, ready_empty = queue.ready(measured) if with_workers else (NO_WORKERS, NO_WORKERS)
     wall = with_wall(late)
+    stacks = recorded.stacks[recorded.stacks["loader"].isin(loader.numbers)]
+    order = order_of(loader, measured, made, stacks, recorded.timeline, recorded.rank.main)
     named = recorded.stages[recorded.stages["loader"].isin(loader.numbers)]
     return LoaderSignals(
         id=loader.id,
@@ -97,7 +100,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
         worker_busy_share=share(wall["busy_ns"], wall["worker_wall_ns"], NOT_RECORDED) if with_workers else NO_WORKERS,
         workers=workers_of(late, lives, recorded.worker_samples),
         stages=stages.stages_of(late, named, in_workers=with_workers),
-        hot_functions=stages.hot_functions(recorded.stacks[recorded.stacks["loader"].isin(loader.numbers)]),
+        hot_functions=stages.hot_functions(stacks),
         workload=workload_of(
             loader,
             own.assign(span_ns=own["end_ns"] - own["begin_ns"]),
@@ -105,8 +108,10 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
             lives,
             cores=recorded.cores,
             clock=recorded.clock,
+            streams=order.streams,
         ),
         making=making_of(loader, made, late, lives, recorded.worker_samples),
+        order=order,
     )
 
 

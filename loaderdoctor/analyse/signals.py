@@ -105,6 +105,8 @@ class BatchWork:
     receive_s: float  # reading and unpickling, in the main process
     epoch: int
     ordinal: int  # order of delivery within the epoch
+    worker: int = -1  # that made it; -1: the main process, or not known
+    choose_s: float = 0.0  # choosing its indices, in the main process, with workers or without
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,9 @@ class Workload:
     host_s: tuple[float, ...] = ()
     run_ahead_steps: int | None = None  # steps the host may be ahead of the device; 0: it waits after each, None: free
     neighbour_cores: float = 0.0  # of `cores`, what other jobs kept busy; predict fills it in
+    rebuilt: bool = False  # each epoch has a loader of its own, so that no setting keeps its workers
+    streams: int | None = None  # workers that a stream has anything for, where that is fewer than there are
+    lifted: tuple[str, ...] = ()  # limits that a change takes away (predict.change); none of a recorded one
 
 
 @dataclass(frozen=True)
@@ -150,6 +155,33 @@ class MakingSignals:
     worker_cores: Value = NOT_RECORDED  # busy with all threads of a worker, of its whole time
     worker_start_s: Value = NOT_RECORDED  # from the start of an epoch's workers until one asks for work
     samples_per_epoch: Value = NOT_RECORDED
+
+
+@dataclass(frozen=True)
+class OrderSignals:
+    """What the order of batches and the beginnings of epochs cost.  A gap is from the end of an epoch to the next one's first batch.
+
+    The `gap_*` are shares of all gaps after warm-up.
+    """
+
+    rebuilt: bool = False  # most epochs have a loader object of their own
+    gap_start_share: Value = NOT_RECORDED  # ending the old workers and starting new ones
+    gap_choose_share: Value = NOT_RECORDED  # choosing the first indices
+    gap_usual_share: Value = NOT_RECORDED  # making the first batch, as long as any other one takes
+    gap_extra_share: Value = NOT_RECORDED  # what making the first batch takes longer than that
+    before_first_share: Value = NOT_RECORDED  # of making first batches: the first sample of them
+    paid_back_share: Value = NOT_RECORDED  # of that extra, what later batches of the same pass take less
+    listing_share: Value = NOT_RECORDED  # of the CPU time of making batches: code that lists or looks at files first
+    listing_site: Site | None = None
+    held_share: Value = NOT_RECORDED  # of the time: waits within epochs that ended with later batches lying finished
+    held_of_waits: Value = NOT_RECORDED  # the same, of the waits within epochs
+    supply: Value = NOT_RECORDED  # batches that the workers with work could make, over those used meanwhile
+    idle_at_end_share: Value = NOT_RECORDED  # of a stream's workers' time: after their part of the stream has ended
+    waits_at_end_share: Value = NOT_RECORDED  # of the waits within epochs: while some worker's part had ended
+    streams: int | None = None  # workers that had anything to yield, where some had not
+    sampler_share: Value = NOT_RECORDED  # of the time: choosing indices, within next() and before epochs
+    sampler_of_wait: Value = NOT_RECORDED  # of the waits
+    repeated_share: Value = NOT_RECORDED  # of a pass's first batches: those that another worker made as well
 
 
 @dataclass(frozen=True)
@@ -191,6 +223,7 @@ class LoaderSignals:
     hot_functions: tuple[HotFunction, ...]
     workload: Workload | None
     making: MakingSignals = field(default_factory=MakingSignals)
+    order: OrderSignals = field(default_factory=OrderSignals)
 
 
 WARM_UP = "warm-up"  # the reason of steps that are left out since they come before all that counts
