@@ -108,7 +108,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
             lives,
             cores=recorded.cores,
             clock=recorded.clock,
-            streams=order.streams,
+            order=order,
         ),
         making=making_of(loader, made, late, lives, recorded.worker_samples),
         order=order,

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from loaderdoctor.analyse import listing, queue, stats
+from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.signals import NOT_RECORDED, OrderSignals
-from loaderdoctor.analyse.workloads import is_rebuilt
 from loaderdoctor.probe.layout import BUILT, NEXT_END
 from loaderdoctor.values import Measured, Missing, Value
 
@@ -26,6 +26,10 @@ NO_EXTRA = Missing("no-extra", "First batches take no longer than others.")
 NO_WAITS = Missing("no-waits", "The loader was not waited for within epochs.")
 NO_TIMES = Missing("no-batch-times", "Too few batches have a record of how they were made.")
 NOT_A_STREAM = Missing("no-stream", "The data set is not a stream: the sampler deals the samples out.")
+NO_CONTENT = Missing("no-batch-contents", "The contents of too few batches were compared.")
+ALIKE = Missing("batches-alike", "A worker's own batches are alike, so that equal ones of two workers say nothing.")
+REBUILT = 0.5  # of the epochs with a loader object of their own: once is a second loader, mostly is a habit
+_TURNS = 2  # batches of each worker that are compared: one may be equal by chance, such as padding
 _WORTH_PAYING = 2.0  # times a usual batch: a first one that takes less extra is no more than a cold start
 
 
@@ -47,7 +51,8 @@ def order_of(
     chosen_ns = measured["sampler_ns"].clip(lower=0) + _chosen_before(measured, timeline)
     listed, site = listing.listing_of(stacks)
     return OrderSignals(
-        rebuilt=is_rebuilt(loader, epochs),
+        rebuilt=len(loader.numbers) > max(1.0, REBUILT * epochs),
+        restart_s=float(gaps["start_ns"].mean() / NS) if gaps["start_ns"].notna().any() else 0.0,
         **{name: _of_gaps(gaps, column) for name, column in _PARTS.items()},
         before_first_share=_before_first(gaps),
         paid_back_share=_paid_back(late, timeline) if loader.settings.dataset_kind == "iterable" else NOT_A_STREAM,
@@ -58,6 +63,7 @@ def order_of(
         supply=_supply(inside, late),
         **_ends(loader, inside, made, timeline),
         sampler_share=_of(chosen_ns.reindex(time_ns.index, fill_value=0.0), time_ns, NO_TIMES),
+        repeated_share=_repeated(loader, made),
         sampler_of_wait=_of(np.minimum(chosen_ns, measured["wait_ns"]), measured["wait_ns"], NO_WAITS),
     )
 
@@ -159,6 +165,29 @@ def _supply(inside: pd.DataFrame, late: pd.DataFrame) -> Value:
     making = stats.mean(known["wall_ns"] + known["pickle_ns"].fillna(0), "ns")
     rate = known["worker"].nunique() * float(used_ns.mean())
     return Measured(rate / making.value, rate / making.high, rate / max(making.low, 1.0), len(known), "times")
+
+
+def _repeated(loader: Loader, made: pd.DataFrame) -> Value:
+    """How many of the batches with which workers begin a pass another worker made as well, by their contents.
+
+    The n-th batch of one worker is held against the n-th of each other one.  Where a worker's own batches are alike, equal
+    ones say nothing.
+    """
+    if loader.settings.dataset_kind != "iterable" or made["worker"].nunique() < 2:  # noqa: PLR2004 - a repetition takes two
+        return NOT_A_STREAM if loader.settings.dataset_kind != "iterable" else NO_WORKERS
+    known = made[(made["content"] > 0) & (made["samples"] != 0)].sort_values("key")
+    if len(known) == 0:
+        return NO_CONTENT
+    known = known.assign(turn=known.groupby(["loop", "worker"]).cumcount())
+    in_turn = known.pivot_table(index=["loop", "turn"], columns="worker", values="content", aggfunc="first").dropna()
+    is_alike = known.groupby(["loop", "worker"])["content"].agg(lambda prints: prints.duplicated().any())
+    if len(in_turn) < _TURNS:
+        return NO_CONTENT
+    if is_alike.any():
+        return ALIKE
+    first = in_turn.iloc[:, 0]
+    again = in_turn.iloc[:, 1:].eq(first, axis=0).any(axis=1)
+    return stats.proportion(float(again.mean()), len(in_turn))
 
 
 def _ends(

@@ -135,6 +135,7 @@ class Workload:
     host_s: tuple[float, ...] = ()
     run_ahead_steps: int | None = None  # steps the host may be ahead of the device; 0: it waits after each, None: free
     neighbour_cores: float = 0.0  # of `cores`, what other jobs kept busy; predict fills it in
+    restart_s: float = 0.0  # of a gap: ending the old workers and starting new ones, as measured
     rebuilt: bool = False  # each epoch has a loader of its own, so that no setting keeps its workers
     streams: int | None = None  # workers that a stream has anything for, where that is fewer than there are
     lifted: tuple[str, ...] = ()  # limits that a change takes away (predict.change); none of a recorded one
@@ -165,6 +166,7 @@ class OrderSignals:
     """
 
     rebuilt: bool = False  # most epochs have a loader object of their own
+    restart_s: float = 0.0  # a gap's, on the mean: ending the old workers and starting new ones until one makes a batch
     gap_start_share: Value = NOT_RECORDED  # ending the old workers and starting new ones
     gap_choose_share: Value = NOT_RECORDED  # choosing the first indices
     gap_usual_share: Value = NOT_RECORDED  # making the first batch, as long as any other one takes

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from loaderdoctor.analyse.loaders import Loader
     from loaderdoctor.analyse.ranks import WorkerLife
+    from loaderdoctor.analyse.signals import OrderSignals
 
 LEAST_MADE = 0.5  # of the batches must have a record of their making; fewer, and a replay would be made up
 _SYNCED = 0.9  # of the steps in which the host waits for the device: then it never runs ahead
 _PARTS = ["cpu_ns", "disk_ns", "blocked_ns", "run_queue_ns", "pickle_ns", "receive_ns"]
-_REBUILT = 0.5  # of the epochs with a loader object of their own: once is a second loader, twice a habit
 
 
 def workload_of(
@@ -33,7 +33,7 @@ def workload_of(
     *,
     cores: float,
     clock: str,
-    streams: int | None = None,
+    order: OrderSignals,
 ) -> Workload | None:
     """The loader's batches in order of delivery; None where too few of them have a record of how they were made.
 
@@ -74,14 +74,10 @@ def workload_of(
         device_s=_device_s(steps) if on_device else (),
         host_s=_host_s(steps) if on_device else (),
         run_ahead_steps=0 if on_device and _is_synced(steps) else None,
-        rebuilt=is_rebuilt(loader, int(steps["loop"].nunique())),
-        streams=streams,
+        restart_s=order.restart_s,
+        rebuilt=order.rebuilt,
+        streams=order.streams,
     )
-
-
-def is_rebuilt(loader: Loader, epochs: int) -> bool:
-    """Whether most epochs have a loader object of their own."""
-    return len(loader.numbers) > max(1.0, _REBUILT * epochs)
 
 
 def _overheads(steps: pd.DataFrame, seconds: pd.DataFrame) -> tuple[float, ...]:

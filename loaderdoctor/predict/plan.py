@@ -92,6 +92,8 @@ def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None 
 
 def _epochs(workload: Workload, knobs: Knobs, chosen: tuple[Kept, ...]) -> tuple[list[range], list[float]]:
     recorded = _recorded(workload)
+    gaps_s = workload.epoch_overhead_s[1:]
+    restarts = min(1.0, workload.restart_s * len(gaps_s) / sum(gaps_s)) if sum(gaps_s) > 0 else 0.0
     places = {epoch: place for place, epoch in enumerate(dict.fromkeys(batch.epoch for batch in workload.batches))}
     epochs: list[range] = []
     gaps: list[float] = []
@@ -102,7 +104,10 @@ def _epochs(workload: Workload, knobs: Knobs, chosen: tuple[Kept, ...]) -> tuple
             continue
         place = places[epoch]
         gap_s = workload.epoch_overhead_s[place] if place < len(workload.epoch_overhead_s) else 0.0
-        gaps.append(max(0.0, gap_s + turnover_s(workload, knobs, place) - turnover_s(workload, recorded, place)))
+        then_s = gap_s + turnover_s(workload, knobs, place) - turnover_s(workload, recorded, place)
+        if place > 0 and knobs.persistent and not recorded.persistent:
+            then_s = min(then_s, gap_s * (1 - restarts))
+        gaps.append(max(0.0, then_s))
         epochs.append(range(start, stop))
         start = stop
     return epochs, gaps

@@ -83,7 +83,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
         "worker batch idle_ns got_ns put_ns cpu_ns run_delay_ns major_faults blocks_in voluntary_switches "
         "involuntary_switches read_bytes read_chars rss_bytes",
     ),
-    22: ("send", "worker batch begin_ns end_ns pickle_ns pickle_cpu_ns message_bytes tensors payload_bytes"),
+    # content: one more than a checksum of it, of a pass's first batches (0: of a run that is older than the field)
+    22: ("send", "worker batch begin_ns end_ns pickle_ns pickle_cpu_ns message_bytes tensors payload_bytes content"),
     23: ("worker_ready", "worker pid born_ns ready_ns affinity torch_threads private_bytes"),
     # what one named stage took since its last record: self time, without the stages inside it
     24: ("stage", "worker name_text at_ns calls self_ns self_cpu_ns total_ns"),

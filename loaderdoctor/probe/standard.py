@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
-LATER = ("atexit", "resource", "fcntl", "inspect", "json", "ctypes", "ast", "hashlib", "textwrap")
+LATER = ("atexit", "resource", "fcntl", "inspect", "json", "ctypes", "ast", "hashlib", "textwrap", "zlib")
 _own: dict[str, ModuleType] = {}
 
 
