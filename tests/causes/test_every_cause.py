@@ -17,6 +17,7 @@ from loaderdoctor.analyse.signals import (
     LoaderSignals,
     MachineSignals,
     MakingSignals,
+    OrderSignals,
     Signals,
     StepSignals,
 )
@@ -29,12 +30,13 @@ OWNERS = {
     "": Signals,
     "loader": LoaderSignals,
     "loader.making": MakingSignals,
+    "loader.order": OrderSignals,
     "device": DeviceSignals,
     "disk": DiskSignals,
     "machine": MachineSignals,
     "steps": StepSignals,
 }
-SHARED = ("gates", "engine", "decide", "not_the_loader.fed")
+SHARED = ("gates", "engine", "decide", "not_the_loader.fed", "order.gaps")
 EVERY = pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.id)
 
 
