@@ -19,9 +19,7 @@ GAP_S, STEP_S = 0.3, 0.02
 
 def with_gaps(**overrides: Any) -> LoaderSignals:
     """Ten short epochs; the gap before each is the start of new workers, unless `order` says otherwise."""
-    settings = LoaderSettings(
-        **{**vars_of(WORKERS), "persistent_workers": False, **overrides.pop("settings", {})}
-    )
+    settings = LoaderSettings(**{**vars_of(WORKERS), "persistent_workers": False, **overrides.pop("settings", {})})
     order = {
         "restart_s": 0.28,
         "gap_start_share": around(0.93, spread=0.02),
@@ -38,9 +36,7 @@ def with_gaps(**overrides: Any) -> LoaderSignals:
     }
     overhead_s = overrides.pop("overhead_s", 0.295)
     work = {"cpu_s": 0.003, "compute_s": STEP_S, "wait_s": GAP_S / STEPS, **overrides.pop("work", {})}
-    recorded = workload(
-        settings=settings, cores=8.0, epochs=EPOCHS, batches=EPOCHS * STEPS, batch_bytes=1000, **work
-    )
+    recorded = workload(settings=settings, cores=8.0, epochs=EPOCHS, batches=EPOCHS * STEPS, batch_bytes=1000, **work)
     restart_s = order["restart_s"]
     recorded = replace(
         recorded, epoch_overhead_s=(overhead_s,) * EPOCHS, restart_s=restart_s, measured_from=STEPS, worker_start_s=0.03

@@ -63,7 +63,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
     ready_median, ready_empty = queue.ready(measured) if with_workers else (NO_WORKERS, NO_WORKERS)
     wall = with_wall(late)
     stacks = recorded.stacks[recorded.stacks["loader"].isin(loader.numbers)]
-    order = order_of(loader, measured, made, stacks, recorded.timeline, recorded.rank.main)
+    order = order_of(loader, measured, made, stacks, timeline=recorded.timeline, main=recorded.rank.main)
     named = recorded.stages[recorded.stages["loader"].isin(loader.numbers)]
     return LoaderSignals(
         id=loader.id,

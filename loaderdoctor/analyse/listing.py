@@ -73,4 +73,6 @@ def _is_listing(function: str, file: str) -> bool:
 
 def _is_standard(file: str) -> bool:
     """Whether the file is of Python itself: what it calls for somebody else."""
-    return file.startswith("<") or ("/lib/python" in file and "site-packages" not in file and "dist-packages" not in file)
+    return file.startswith("<") or (
+        "/lib/python" in file and "site-packages" not in file and "dist-packages" not in file
+    )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from loaderdoctor.analyse import listing, queue, stats
 from loaderdoctor.analyse.frames import NS
-from loaderdoctor.analyse.signals import NOT_RECORDED, OrderSignals
+from loaderdoctor.analyse.signals import OrderSignals
 from loaderdoctor.probe.layout import BUILT, NEXT_END
 from loaderdoctor.values import Measured, Missing, Value
 
@@ -38,6 +38,7 @@ def order_of(
     measured: pd.DataFrame,
     made: pd.DataFrame,
     stacks: pd.DataFrame,
+    *,
     timeline: Timeline,
     main: ProcessRecords,
 ) -> OrderSignals:
@@ -49,11 +50,12 @@ def order_of(
     time_ns = timeline.measured["chunk_ns"]
     held_ns = queue.held_up_ns(inside, timeline, main).reindex(inside.index, fill_value=0.0)
     chosen_ns = measured["sampler_ns"].clip(lower=0) + _chosen_before(measured, timeline)
+    parts: dict[str, Any] = {name: _of_gaps(gaps, column) for name, column in _PARTS.items()}
     listed, site = listing.listing_of(stacks)
     return OrderSignals(
         rebuilt=len(loader.numbers) > max(1.0, REBUILT * epochs),
         restart_s=float(gaps["start_ns"].mean() / NS) if gaps["start_ns"].notna().any() else 0.0,
-        **{name: _of_gaps(gaps, column) for name, column in _PARTS.items()},
+        **parts,
         before_first_share=_before_first(gaps),
         paid_back_share=_paid_back(late, timeline) if loader.settings.dataset_kind == "iterable" else NOT_A_STREAM,
         listing_share=listed,
@@ -106,9 +108,7 @@ def _gaps(measured: pd.DataFrame, late: pd.DataFrame, timeline: Timeline) -> pd.
     start_ns = (ending_ns + before_ns - gaps["choose_ns"]).clip(lower=0).where(is_new, 0)
     making_ns = np.minimum(gaps["wall_ns"], gaps["wait_ns"])
     usual_ns = np.minimum(making_ns, usual_ns)
-    return gaps.assign(
-        start_ns=np.minimum(start_ns, gaps["wait_ns"]), usual_ns=usual_ns, extra_ns=making_ns - usual_ns
-    )
+    return gaps.assign(start_ns=np.minimum(start_ns, gaps["wait_ns"]), usual_ns=usual_ns, extra_ns=making_ns - usual_ns)
 
 
 def _heads(made: pd.DataFrame) -> int:
@@ -190,9 +190,7 @@ def _repeated(loader: Loader, made: pd.DataFrame) -> Value:
     return stats.proportion(float(again.mean()), len(in_turn))
 
 
-def _ends(
-    loader: Loader, inside: pd.DataFrame, made: pd.DataFrame, timeline: Timeline
-) -> dict[str, Any]:
+def _ends(loader: Loader, inside: pd.DataFrame, made: pd.DataFrame, timeline: Timeline) -> dict[str, Any]:
     """How a stream's workers come to their ends: how long they idle then, and whether that is when the training waits."""
     workers = loader.settings.num_workers
     if loader.settings.dataset_kind != "iterable":

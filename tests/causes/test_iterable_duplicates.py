@@ -16,9 +16,7 @@ from loaderdoctor.values import Missing
 
 def stream(repeated=1.0, workers=3, kind="iterable"):
     share = exact(repeated) if isinstance(repeated, float) else repeated
-    return replace(
-        fed(workers, settings={"dataset_kind": kind}), order=OrderSignals(repeated_share=share)
-    )
+    return replace(fed(workers, settings={"dataset_kind": kind}), order=OrderSignals(repeated_share=share))
 
 
 def test_found_in_a_run_that_is_fed_as_a_fault_of_what_is_trained_on():

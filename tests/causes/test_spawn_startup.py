@@ -31,7 +31,10 @@ def test_forked_workers_respawn_and_spawned_ones_explain_it():
     assert answer("spawn-startup", on_a_cpu(with_gaps())).status == "not-applicable"
     findings = {one.cause: one for one in diagnose(on_a_cpu(with_gaps(settings=SPAWNED))).findings}
     assert findings["spawn-startup"].status == "found"
-    assert (findings["worker-respawn"].status, findings["worker-respawn"].explained_by) == ("explained", "spawn-startup")
+    assert (findings["worker-respawn"].status, findings["worker-respawn"].explained_by) == (
+        "explained",
+        "spawn-startup",
+    )
 
 
 def test_workers_that_stay_start_once():

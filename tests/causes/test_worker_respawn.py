@@ -70,4 +70,6 @@ def test_a_stream_that_lists_its_files_is_another_illness():
 
 
 def test_a_loader_that_keeps_up_has_none_of_it():
-    assert answer("worker-respawn", on_a_cpu(fed(epochs=4, settings={"persistent_workers": False}))).status == "ruled-out"
+    assert (
+        answer("worker-respawn", on_a_cpu(fed(epochs=4, settings={"persistent_workers": False}))).status == "ruled-out"
+    )

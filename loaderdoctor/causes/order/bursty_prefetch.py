@@ -21,7 +21,9 @@ SUPPLY = Threshold(
 FACTORS = (4, 8, 12, 16, 24, 32, 48, 64, 96)  # to choose from; beyond, batches should be made more evenly instead
 WITHIN = 0.02  # of the best: more batches in memory for less than the noise are not worth it
 OF_MEMORY = 0.25  # of what is available, in memory and in shared memory, since the rest of the run grows as well
-_EVEN = "Or refill more evenly: read smaller pieces, or read the next one in a thread of the worker while this one is used."
+_EVEN = (
+    "Or refill more evenly: read smaller pieces, or read the next one in a thread of the worker while this one is used."
+)
 
 
 def treat(signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidence, ...]:

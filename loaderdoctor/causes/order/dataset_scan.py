@@ -39,7 +39,10 @@ CAUSE = Cause(
         BEFORE_FIRST_SAMPLE,
         below(PAYS_BACK, PAID_BACK, if_known=True),
         at_least(
-            Signal("loader.order.listing_share", "Functions that list or ask after files, of the CPU time of making batches"),
+            Signal(
+                "loader.order.listing_share",
+                "Functions that list or ask after files, of the CPU time of making batches",
+            ),
             LISTING,
         ),
     ),

@@ -34,7 +34,8 @@ CAUSE = Cause(
         at_least(EPOCH_GAPS, GAPS),
         at_least(
             Signal(
-                "loader.order.gap_usual_share", "Making the first batch, no longer than any other one takes, of such a gap"
+                "loader.order.gap_usual_share",
+                "Making the first batch, no longer than any other one takes, of such a gap",
             ),
             MOST,
         ),

@@ -36,7 +36,9 @@ def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
     even = Action("code", _EVEN, site=loader.site)
     if loader.settings.in_order is None:
         held = known(loader.order.held_share)
-        return Treatment(f"{_EVEN} This version of torch has no in_order.", bound=bound(held, held / 2), actions=(even,))
+        return Treatment(
+            f"{_EVEN} This version of torch has no in_order.", bound=bound(held, held / 2), actions=(even,)
+        )
     return Treatment(
         "Take batches as they are finished, with in_order=False.",
         Change({"in_order": False}),

@@ -11,7 +11,9 @@ from loaderdoctor.causes.order.gaps import is_stream
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
 
-REPEATED = Threshold(0.5, "share", "Batches of two workers are equal byte for byte by no accident, and one repeats many times.")
+REPEATED = Threshold(
+    0.5, "share", "Batches of two workers are equal byte for byte by no accident, and one repeats many times."
+)
 AS_FAST = Gain(Interval(1.0, 1.0, 1.0), "simulated")  # a step takes as long; an epoch has fewer of them
 _ADVICE = (
     "Share the stream out in its __iter__: each worker (of each rank) takes every n-th file or sample, by get_worker_info() and the "
@@ -37,7 +39,9 @@ CAUSE = Cause(
     applies=(has_workers, is_stream, has_several),
     gates=(
         at_least(
-            Signal("loader.order.repeated_share", "First batches of a pass that another worker made byte for byte as well"),
+            Signal(
+                "loader.order.repeated_share", "First batches of a pass that another worker made byte for byte as well"
+            ),
             REPEATED,
         ),
     ),

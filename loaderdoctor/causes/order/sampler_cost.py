@@ -20,7 +20,9 @@ _AHEAD = (
     "torch, and hand out slices of that array."
 )
 _LISTS = "A permutation of this many samples as a Python list is slow and large: keep it as an array, or draw with replacement."
-_WEIGHTS = "Draw with replacement from cumulative weights; without it, torch.multinomial looks at every weight for every draw."
+_WEIGHTS = (
+    "Draw with replacement from cumulative weights; without it, torch.multinomial looks at every weight for every draw."
+)
 _OF_TORCH = {"RandomSampler": _LISTS, "DistributedSampler": _LISTS, "WeightedRandomSampler": _WEIGHTS}
 _EXAMPLE = "def __iter__(self):\n    order = self.generator.permutation(self.count)  # numpy, once an epoch\n    for k in range(0, self.count, self.size):\n        yield order[k : k + self.size]"
 
@@ -30,7 +32,9 @@ def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
     workload = loader.workload
     gaps_s = sum(workload.epoch_overhead_s) if workload else 0.0
     whole_gaps_s = known(loader.first_batch_gap_s) * loader.epochs
-    before_s = known(loader.order.gap_choose_share) * whole_gaps_s if gap_part(loader, loader.order.gap_choose_share) else 0.0
+    before_s = (
+        known(loader.order.gap_choose_share) * whole_gaps_s if gap_part(loader, loader.order.gap_choose_share) else 0.0
+    )
     work = {"choose_s": LEFT}
     if before_s > 0 and gaps_s > 0:
         work["epoch_overhead_s"] = predict.part_scaled(gaps_s, before_s, LEFT)

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
 
 PAID_BACK = Threshold(
-    0.5, "share", "What fills a buffer is read anyway, and not again; what does something else at the start pays nothing back."
+    0.5,
+    "share",
+    "What fills a buffer is read anyway, and not again; what does something else at the start pays nothing back.",
 )
 PAYS_BACK = Signal(
     "loader.order.paid_back_share", "Of what first batches take longer, the last ones of the same pass take less"

@@ -18,7 +18,9 @@ _LEAN = (
     "Workers that must be spawned start faster with less to import (keep imports that only training needs out of the module "
     "that defines the data set) and less to receive (leave tables out of the data set's pickled state)."
 )
-_EXAMPLE = "def __getstate__(self):\n    return {**self.__dict__, \"table\": None}  # each worker opens it at its first sample"
+_EXAMPLE = (
+    'def __getstate__(self):\n    return {**self.__dict__, "table": None}  # each worker opens it at its first sample'
+)
 
 
 def is_spawned(_signals: Signals, loader: LoaderSignals) -> str | None:

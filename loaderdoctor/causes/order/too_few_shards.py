@@ -12,7 +12,9 @@ from loaderdoctor.predict.change import SHARDS
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
 
-IDLE = Threshold(0.2, "share", "Shards of slightly different length leave some workers idle for the last moments of any pass.")
+IDLE = Threshold(
+    0.2, "share", "Shards of slightly different length leave some workers idle for the last moments of any pass."
+)
 THEN = Threshold(0.6, "share", "Most of the waiting must be while some worker has nothing left, or that is not why.")
 SHARDS_A_WORKER = 4  # times: what is dealt in so many pieces ends at about the same time everywhere
 
@@ -38,10 +40,12 @@ CAUSE = Cause(
     gates=(
         waits(),
         at_least(
-            Signal("loader.order.idle_at_end_share", "Workers whose part of the stream has ended, of all their time"), IDLE
+            Signal("loader.order.idle_at_end_share", "Workers whose part of the stream has ended, of all their time"),
+            IDLE,
         ),
         at_least(
-            Signal("loader.order.waits_at_end_share", "Waiting while some worker has nothing left, of all waiting"), THEN
+            Signal("loader.order.waits_at_end_share", "Waiting while some worker has nothing left, of all waiting"),
+            THEN,
         ),
     ),
     treat=treat,

@@ -7,7 +7,9 @@ from loaderdoctor.causes.gates import at_least, has_workers, is_torchs, waits
 from loaderdoctor.causes.order.gaps import EPOCH_GAPS, GAP_S, GAPS, STARTED, has_epochs, keep_workers, starts_anew
 
 STARTING = Threshold(
-    0.3, "share", "A gap of which new workers are less than this is filled by something else: reading, sampling, listing."
+    0.3,
+    "share",
+    "A gap of which new workers are less than this is filled by something else: reading, sampling, listing.",
 )
 
 CAUSE = Cause(

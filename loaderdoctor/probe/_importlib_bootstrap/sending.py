@@ -21,7 +21,9 @@ _SEND = KIND_OF["send"]
 class _Pickled(threading.local):
     """What this thread pickled last, until it is sent."""
 
-    times: tuple[int, int, int, int, int, int, int, int] | None = None  # batch begin wall cpu bytes tensors payload content
+    times: tuple[int, int, int, int, int, int, int, int] | None = (
+        None  # batch begin wall cpu bytes tensors payload content
+    )
 
 
 def time_sending(writer: Writer, data_queue: Any) -> None:
@@ -56,7 +58,15 @@ def _timed(original: Any, pickled: _Pickled) -> type:
             if batch == UNKNOWN:
                 pickled.times = None
             else:
-                pickled.times = (batch, begin_ns, pickle_ns, cpu_ns, len(message), *_payload(obj), content(batch, obj[1]))
+                pickled.times = (
+                    batch,
+                    begin_ns,
+                    pickle_ns,
+                    cpu_ns,
+                    len(message),
+                    *_payload(obj),
+                    content(batch, obj[1]),
+                )
             return message
 
     ForkingPickler.__qualname__ = original.__qualname__
