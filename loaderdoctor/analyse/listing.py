@@ -24,6 +24,7 @@ _LISTS = {
 _PATHS = ("_select_from", "iterdir", ".glob", ".rglob", ".walk", ".stat", ".is_file", ".is_dir", ".exists", ".scandir")
 _OF_PATHS = ("pathlib.py", "pathlib/_local.py", "pathlib/__init__.py", "pathlib/_abc.py", "/glob.py")
 _IN_C = ("posix.scandir", "posix.listdir", "posix.stat", "posix.lstat", "nt.scandir", "nt.listdir", "nt.stat")
+_FROZEN = "<frozen "  # "<frozen os>" stands for os.py where Python keeps its own modules within itself
 _OF_DATA = ("__iter__", "__getitem__", "__next__", "__getitems__")  # these hold the yielding of samples as well
 
 
@@ -68,6 +69,7 @@ def _is_listing(function: str, file: str) -> bool:
     if file.endswith(_OF_PATHS) and function.endswith(_PATHS):
         return True
     folder, _, base = file.rpartition("/")
+    base = f"{base.removeprefix(_FROZEN).removesuffix('>')}.py" if base.startswith(_FROZEN) else base
     return "site-packages" not in folder and name in _LISTS.get(base, ())
 
 
