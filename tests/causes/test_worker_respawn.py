@@ -73,3 +73,9 @@ def test_a_loader_that_keeps_up_has_none_of_it():
     assert (
         answer("worker-respawn", on_a_cpu(fed(epochs=4, settings={"persistent_workers": False}))).status == "ruled-out"
     )
+
+
+@pytest.mark.parametrize(("batches", "actions"), [(10, 1), (200, 0)])
+def test_an_iterator_for_each_batch_is_to_be_kept(batches, actions):
+    finding = answer("worker-respawn", on_a_cpu(with_gaps(batches=batches, epochs=10)))
+    assert len(finding.prescription.actions) == actions

@@ -25,12 +25,18 @@ BEFORE_FIRST_SAMPLE = at_least(
 EPOCH_GAPS = Signal("loader.epoch_gap_share", "Gaps from the end of an epoch to the next one's first batch")
 GAP_S = Signal("loader.first_batch_gap_s", "From the end of an epoch to the next one's first batch")
 LEAST_EPOCHS = 2
+BATCHES_AN_ITERATOR = 2  # or fewer: the iterator is built for the batch, not for a pass
 
 _KEEP = "Keep the workers over the epochs with persistent_workers=True: they start once."
 _BUILD_ONCE = (
     "Build the loader once, before the loop over the epochs, with persistent_workers=True; give what changes between epochs "
     "to its sampler or data set. The setting alone does nothing for a loader that is built anew."
 )
+_KEEP_ITERATOR = (
+    "An iterator is built and thrown away for each batch, with the batches that its workers had made ahead: keep one iterator, and "
+    "build the next one when it ends."
+)
+_ONE_ITERATOR = "def endless(loader):\n    while True:\n        yield from loader\n\nbatches = endless(loader)  # once; then next(batches)"
 _EXAMPLE = "loader = DataLoader(..., persistent_workers=True)  # once\nfor epoch in range(epochs):\n    for batch in loader:\n        ..."
 
 
@@ -69,10 +75,18 @@ def started(_signals: Signals, loader: LoaderSignals) -> Value:
 STARTED = derived("loader.order.gap_start_share", "Ending old workers and starting new ones, of such a gap", started)
 
 
+def _kept_iterator(loader: LoaderSignals) -> tuple[Action, ...]:
+    """What a setting does not do where an iterator serves for a batch: the batches that it had ready are thrown away too."""
+    if loader.batches > BATCHES_AN_ITERATOR * loader.epochs:
+        return ()
+    return (Action("code", _KEEP_ITERATOR, site=loader.site, example=_ONE_ITERATOR),)
+
+
 def keep_workers(_signals: Signals, loader: LoaderSignals) -> Treatment:
     """Workers that stay; where the loader itself is built anew, a loader that stays."""
     if not loader.order.rebuilt:
-        return Treatment(_KEEP, Change({"persistent_workers": True}), safety=NEEDS_MEMORY)
+        kept = Change({"persistent_workers": True})
+        return Treatment(_KEEP, kept, actions=_kept_iterator(loader), safety=NEEDS_MEMORY)
     code = Action("code", _BUILD_ONCE, site=loader.site, example=_EXAMPLE)
     return Treatment(_BUILD_ONCE, Change(lifts=(REBUILT,)), actions=(code,), safety=NEEDS_MEMORY)
 
