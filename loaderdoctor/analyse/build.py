@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse import starved
 from loaderdoctor.analyse.around import disk_signals, machine_signals, worker_samples
+from loaderdoctor.analyse.broken import broken_signals
 from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
@@ -95,6 +96,7 @@ def signals_of(run: Run) -> Signals:
         lost_share=_lost_share(run),
         notes=(*notes, *_timeline_notes(first)),
         disk=disk_signals(run, window),
+        broken=broken_signals(run, first.rank),
     )
 
 

@@ -326,6 +326,24 @@ class DiskSignals:
     cache_hit_share: Value
 
 
+ENDED_BY_ITSELF = Missing("ended-by-itself", "The run was not broken off: the script ended by itself.")
+
+
+@dataclass(frozen=True)
+class BrokenSignals:
+    """What a run that crashed, or that somebody had to end, left behind of the reasons; missing of one that ended by itself."""
+
+    stalled_s: Value = ENDED_BY_ITSELF  # from the last thing that the training did until it was ended from outside
+    silent_workers: Value = ENDED_BY_ITSELF  # that lived at the end and never made a batch
+    silent_waits_share: Value = (
+        ENDED_BY_ITSELF  # of the looks at those: asleep or in a lock, neither reading nor running
+    )
+    parent_threads: Value = ENDED_BY_ITSELF  # of the training process when it started its last workers
+    shm_size_bytes: Value = ENDED_BY_ITSELF
+    shm_least_free_bytes: Value = ENDED_BY_ITSELF
+    descriptors_share: Value = ENDED_BY_ITSELF  # most that a process had open, of its limit
+
+
 @dataclass(frozen=True)
 class Signals:
     """Everything derived from one run."""
@@ -346,6 +364,7 @@ class Signals:
     notes: tuple[tuple[str, str], ...]  # (slug, text)
     disk: DiskSignals | None = None
     lost_share: float = 0.0  # of the records that there were to write
+    broken: BrokenSignals = field(default_factory=BrokenSignals)
 
     @property
     def main(self) -> LoaderSignals | None:

@@ -38,16 +38,33 @@ class Passes:
     def _pass(self, loop, now, steps, wall, begins):
         number = 1 + loop % self.numbers
         self.loops.append(
-            {"begin_ns": now, "end_ns": now + MS, "how": self.how, "sampler_ns": self.chosen, "loader": number, "iterator": 1}
+            {
+                "begin_ns": now,
+                "end_ns": now + MS,
+                "how": self.how,
+                "sampler_ns": self.chosen,
+                "loader": number,
+                "iterator": 1,
+            }
         )
         for key in range(steps):
             got = now + GAP + key * STEP
             asked = got - 2 * MS if key else now
             self.steps.append(
                 {
-                    **{"loop": loop, "key": key, "loader": number, "begin_ns": asked, "got_ns": got, "end_ns": got + USE},
-                    **{"is_first": key == 0, "build_ns": MS if key == 0 else 0, "wait_ns": GAP if key == 0 else 2 * MS},
-                    **{"chunk_ns": STEP if key else GAP + STEP, "sampler_ns": 0, "measured": loop > 0, "stash": 0},
+                    "loop": loop,
+                    "key": key,
+                    "loader": number,
+                    "begin_ns": asked,
+                    "got_ns": got,
+                    "end_ns": got + USE,
+                    "is_first": key == 0,
+                    "build_ns": MS if key == 0 else 0,
+                    "wait_ns": GAP if key == 0 else 2 * MS,
+                    "chunk_ns": STEP if key else GAP + STEP,
+                    "sampler_ns": 0,
+                    "measured": loop > 0,
+                    "stash": 0,
                     "iterator": 1,
                 }
             )
@@ -59,9 +76,19 @@ class Passes:
             slow = took if of_worker[worker] == 0 else took // 10
             self.made.append(
                 {
-                    **{"loop": loop, "key": key, "worker": worker, "begin_ns": begin, "end_ns": begin + took},
-                    **{"wall_ns": took, "items_ns": took, "slowest_ns": slow, "slowest_position": 0, "samples": 8},
-                    **{"pickle_ns": 0, "loader": number, "content": self._content(worker, of_worker[worker], loop)},
+                    "loop": loop,
+                    "key": key,
+                    "worker": worker,
+                    "begin_ns": begin,
+                    "end_ns": begin + took,
+                    "wall_ns": took,
+                    "items_ns": took,
+                    "slowest_ns": slow,
+                    "slowest_position": 0,
+                    "samples": 8,
+                    "pickle_ns": 0,
+                    "loader": number,
+                    "content": self._content(worker, of_worker[worker], loop),
                 }
             )
             of_worker[worker] += 1
@@ -159,7 +186,15 @@ def test_workers_whose_part_has_ended_idle():
     passes = Passes(steps=20, workers=1)  # the other one finds nothing
     for loop in range(4):
         begun = passes.loops[loop]["begin_ns"]
-        empty = {**passes.made[0], "loop": loop, "key": 99, "worker": 1, "begin_ns": begun, "end_ns": begun, "samples": 0}
+        empty = {
+            **passes.made[0],
+            "loop": loop,
+            "key": 99,
+            "worker": 1,
+            "begin_ns": begun,
+            "end_ns": begun,
+            "samples": 0,
+        }
         passes.made.append(empty)
     order = passes.signals("iterable")
     assert order.streams == 1

@@ -12,6 +12,7 @@ from ailing import fed, on_a_cpu, on_a_gpu, workers_busy
 
 from loaderdoctor import causes
 from loaderdoctor.analyse.signals import (
+    BrokenSignals,
     DeviceSignals,
     DiskSignals,
     LoaderSignals,
@@ -31,6 +32,7 @@ OWNERS = {
     "loader": LoaderSignals,
     "loader.making": MakingSignals,
     "loader.order": OrderSignals,
+    "broken": BrokenSignals,
     "device": DeviceSignals,
     "disk": DiskSignals,
     "machine": MachineSignals,

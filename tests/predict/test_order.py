@@ -25,9 +25,7 @@ def with_slow(every, slow_s, **more):
 def in_epochs(*, first_s=0.001, kind="map", **more):
     """Ten epochs of two workers; each worker's first batch takes `first_s`, others 1 ms."""
     plain = constant(blocked_s=0.001, compute_s=0.01, batches=EPOCHS * STEPS, epochs=EPOCHS, workers=2, wait_s=0.0)
-    batches = tuple(
-        replace(batch, blocked_s=first_s) if batch.ordinal < 2 else batch for batch in plain.batches
-    )
+    batches = tuple(replace(batch, blocked_s=first_s) if batch.ordinal < 2 else batch for batch in plain.batches)
     settings = replace(plain.settings, dataset_kind=kind, persistent_workers=False)
     return replace(plain, batches=batches, settings=settings, measured_from=STEPS, **more)
 

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
 
 CHOOSING = Threshold(0.03, "share", "Less gains less than two runs of one script differ by.")
-OF_WAIT = Threshold(0.2, "share", "Where choosing indices is less of the waiting, something else is what is waited for.")
+OF_WAIT = Threshold(
+    0.2, "share", "Where choosing indices is less of the waiting, something else is what is waited for."
+)
 LEFT = Interval(0.0, 0.05, 0.2)  # of the time, where indices are chosen ahead: handing out slices of an array
 _AHEAD = (
     "Choose ahead and all at once: compute neighbours, groups or weights once, draw an epoch's indices with one call of numpy or "
