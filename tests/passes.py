@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ailing import WORKERS, vars_of
+from ailing import WORKERS, vars_of, workers_busy
 from builders import around, exact, loader, workload
 
 from loaderdoctor.analyse.signals import LoaderSettings, OrderSignals, Site
@@ -75,3 +75,36 @@ def first_is_slow(slow_s: float = 0.29, **overrides: Any) -> LoaderSignals:
         for batch in one.workload.batches
     )
     return replace(one, workload=replace(one.workload, batches=batches))
+
+
+def held_up(
+    *,
+    settings: Any = None,
+    order: Any = None,
+    spread: float = 1.5,
+    slow_s: float = 0.4,
+    every: int = 25,
+    **overrides: Any,
+) -> LoaderSignals:
+    """Four workers that make batches of 4 ms, and one of 0.4 s among 25; a step takes 10 ms."""
+    signals = {
+        "held_share": around(0.4),
+        "held_of_waits": around(0.9, spread=0.03),
+        "supply": around(2.0, "times"),
+        **(order or {}),
+    }
+    one = workers_busy(
+        4,
+        wait=0.45,
+        worker_busy_share=around(0.3),
+        work={"blocked_s": 0.004, "cpu_s": 0.0},
+        settings={"in_order": True, **(settings or {})},
+        order=OrderSignals(**signals),
+        **overrides,
+    )
+    batches = tuple(
+        replace(batch, blocked_s=slow_s) if k % every == every // 2 else batch
+        for k, batch in enumerate(one.workload.batches)
+    )
+    recorded = replace(one.workload, batches=batches)
+    return replace(one, workload=recorded, making=replace(one.making, spread=exact(spread, "times the mean")))

@@ -1,4 +1,4 @@
-"""Code that looks through files before it yields a sample, as the stacks of making batches show it."""
+"""Code that looks through files, or reads a list of them, before it yields a sample, as the stacks of making batches show it."""
 
 from __future__ import annotations
 
@@ -66,6 +66,8 @@ def _is_listing(function: str, file: str) -> bool:
     if function in _IN_C:
         return True
     name = function.rpartition(".")[2]
+    if function == "load" and file.endswith("json/__init__.py"):
+        return True  # a list of the files, or of what is in them
     if file.endswith(_OF_PATHS) and function.endswith(_PATHS):
         return True
     folder, _, base = file.rpartition("/")

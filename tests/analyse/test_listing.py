@@ -28,9 +28,10 @@ def stacks(*rows):
         ([("Path.stat", f"{LIB}/pathlib.py", 9), ("Photos.scan", DATA, 12), ITER], 12),
         ([("_select_from", f"{LIB}/pathlib.py", 9), ("Photos.scan", DATA, 12), ITER], 12),
         ([("posix.scandir", DATA, 12), ("Photos.scan", DATA, 12), ITER], 12),
+        ([("load", f"{LIB}/json/__init__.py", 9), ("Photos.scan", DATA, 12), ITER], 12),
         ([("_iglob", f"{LIB}/glob.py", 9), ITER], 30),
     ],
-    ids=["walk", "frozen", "sizes", "stat", "rglob", "in C", "within __iter__"],
+    ids=["walk", "frozen", "sizes", "stat", "rglob", "in C", "an index", "within __iter__"],
 )
 def test_what_lists_is_found_at_the_code_that_asks_for_it(listing, line):
     share, site = listing_of(stacks((listing, 30), ([("decode", DATA, 50), ("Photos.__iter__", DATA, 40)], 70)))

@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from ailing import answer, on_a_cpu, workers_busy
-from builders import around, exact
+from ailing import answer, on_a_cpu
+from builders import exact
+from passes import held_up
 
-from loaderdoctor.analyse.signals import OrderSignals
 from loaderdoctor.causes import diagnose
 from loaderdoctor.causes.order.head_of_line import HELD, PARKED, SUPPLY, UNEVEN
-
-FAST_S, SLOW_S, EVERY = 0.004, 0.4, 25
-
-
-def held_up(*, settings=None, order=None, spread=1.5, slow_s=SLOW_S, every=EVERY, **overrides):
-    """Four workers that make batches of 4 ms, and one of 0.4 s among 25; a step takes 10 ms."""
-    signals = {
-        "held_share": around(0.4),
-        "held_of_waits": around(0.9, spread=0.03),
-        "supply": around(2.0, "times"),
-        **(order or {}),
-    }
-    one = workers_busy(
-        4,
-        wait=0.45,
-        worker_busy_share=around(0.3),
-        work={"blocked_s": FAST_S, "cpu_s": 0.0},
-        settings={"in_order": True, **(settings or {})},
-        order=OrderSignals(**signals),
-        **overrides,
-    )
-    batches = tuple(
-        replace(batch, blocked_s=slow_s) if k % every == every // 2 else batch
-        for k, batch in enumerate(one.workload.batches)
-    )
-    recorded = replace(one.workload, batches=batches)
-    return replace(one, workload=recorded, making=replace(one.making, spread=exact(spread, "times the mean")))
 
 
 def test_found_and_replayed_out_of_order():
@@ -68,7 +39,7 @@ def test_even_batches_seldom_overtake():
 
 
 def test_workers_that_are_all_too_slow_gain_nothing_in_any_order():
-    finding = answer("head-of-line", on_a_cpu(held_up(slow_s=FAST_S)))
+    finding = answer("head-of-line", on_a_cpu(held_up(slow_s=0.004)))
     assert (finding.status, finding.evidence[0].unit) == ("ruled-out", "times as fast")
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from loaderdoctor import predict
 from loaderdoctor.causes.base import NEEDS_MEMORY, Action, Cause, Change, Evidence, Threshold, Treatment
 from loaderdoctor.causes.engine import simulated
-from loaderdoctor.causes.gates import WAITING, at_least, below, has_workers, has_workload, is_torchs, waits
-from loaderdoctor.causes.order.head_of_line import OF_WAITS, PARKED, SPREAD, SUPPLIED, UNEVEN
+from loaderdoctor.causes.gates import WAITING, at_least, has_workers, has_workload, is_torchs, waits
+from loaderdoctor.causes.order.head_of_line import OF_WAITS, SPREAD, SUPPLIED, UNEVEN
 from loaderdoctor.causes.workers.too_few_workers import STEADY_WAITS
 from loaderdoctor.values import Measured
 
@@ -66,8 +66,8 @@ CAUSE = Cause(
         at_least(STEADY_WAITS, WAITING),
         at_least(SPREAD, UNEVEN),
         at_least(SUPPLIED, SUPPLY),
-        below(OF_WAITS, PARKED, if_known=True),
     ),
     treat=treat,
+    shows=(OF_WAITS,),
     explains=("too-few-workers",),
 )

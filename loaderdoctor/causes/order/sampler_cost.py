@@ -57,5 +57,5 @@ CAUSE = Cause(
     treat=treat,
     shows=(Signal("loader.sampler_s", "Choosing the indices of a batch"),),
     slice=Signal("loader.order.sampler_share", "Choosing indices, of the time"),
-    explains=("too-few-workers", "first-batch-latency"),
+    explains=("too-few-workers",),
 )

@@ -41,5 +41,4 @@ CAUSE = Cause(
     treat=treat,
     shows=(GAP_S, Signal("loader.making.first_made_s", "Making the first batch of a pass")),
     slice=EPOCH_GAPS,
-    explains=("first-batch-latency",),
 )

@@ -50,5 +50,5 @@ CAUSE = Cause(
     treat=treat,
     shows=(GAP_S, Signal("loader.making.worker_start_s", "From starting a worker until it asks for work")),
     slice=EPOCH_GAPS,
-    explains=("worker-respawn", "first-batch-latency", "too-few-workers"),
+    explains=("worker-respawn", "too-few-workers"),
 )

@@ -24,5 +24,5 @@ CAUSE = Cause(
         Signal("loader.making.first_made_s", "Making an epoch's first batch"),
     ),
     slice=EPOCH_GAPS,
-    explains=("too-few-workers", "first-batch-latency"),
+    explains=("too-few-workers",),
 )
