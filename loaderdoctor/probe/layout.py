@@ -52,7 +52,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
     # --- main process
     # site: "file:line"; settings: JSON object
     10: ("loader", "loader built_ns site_text settings_text"),
-    # grad_enabled tells evaluation loops; sampler_ns: index generation while priming
+    # grad_enabled tells evaluation loops; sampler_ns: index generation while priming, the sampler's
+    # own __iter__ included
     11: ("iterator", "iterator loader how begin_ns end_ns thread sampler_ns epoch grad_enabled"),
     12: ("worker_started", "iterator worker pid begin_ns end_ns start_method"),
     # depth: loaders whose next() this call is inside of.  sampler_ns: index generation inside the call.
