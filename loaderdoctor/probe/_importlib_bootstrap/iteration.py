@@ -99,7 +99,9 @@ def _iterator_init(original: Any) -> Any:
         begin_ns = perf_counter_ns()
         original(self, *args, **kwargs)
         if watch is not None:
-            watch.sampler_ns += perf_counter_ns() - begin_ns  # its __iter__ may draw the whole epoch; nothing else is in here
+            watch.sampler_ns += (
+                perf_counter_ns() - begin_ns
+            )  # its __iter__ may draw the whole epoch; nothing else is in here
             if not getattr(self, "_num_workers", 0):
                 built(watch, BUILT, begin_ns)
 
