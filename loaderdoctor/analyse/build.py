@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from loaderdoctor.analyse import starved
 from loaderdoctor.analyse.around import disk_signals, machine_signals, worker_samples
 from loaderdoctor.analyse.between import loop_signals
+from loaderdoctor.analyse.broken import broken_signals
 from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
@@ -19,6 +20,7 @@ from loaderdoctor.analyse.parts import Parts, absent, with_sound_samples, with_s
 from loaderdoctor.analyse.phases import as_long, phases_of
 from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
 from loaderdoctor.analyse.signals import (
+    BrokenSignals,
     DiskSignals,
     HardwareSignals,
     LoopSignals,
@@ -128,6 +130,9 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
             lambda why: absent(LoopSignals, why),
         ),
         hardware=hardware,
+        broken=parts.of(
+            "How the run broke off", lambda: broken_signals(run, first.rank), lambda why: absent(BrokenSignals, why)
+        ),
     )
 
 
@@ -345,7 +350,7 @@ def _without_loaders(run: Run, notes: tuple[Note, ...], why: Missing, parts: Par
     ended_ns = run.meta.ended_ns
     seconds = (ended_ns - run.meta.started_ns) / NS if ended_ns is not None else 0.0
     ranks = {rank_of(process) for process in run.processes if process.header["role"] == ROLE_MAIN} - {UNKNOWN}
-    machine, disk, _ = _around(run, None, parts)
+    machine, disk, _, _ = _around(run, None, UNKNOWN, parts)
     return Signals(
         clock=HOST,
         starved_share=why,

@@ -10,6 +10,7 @@ from loaderdoctor.analyse import queue, reads, stages, stats
 from loaderdoctor.analyse.code import code_of
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.making import making_of
+from loaderdoctor.analyse.order import order_of
 from loaderdoctor.analyse.parts import absent
 from loaderdoctor.analyse.shares import mean_of, mean_s, median_s, share
 from loaderdoctor.analyse.signals import (
@@ -17,6 +18,7 @@ from loaderdoctor.analyse.signals import (
     CodeSignals,
     LoaderSignals,
     MakingSignals,
+    OrderSignals,
     PassSignals,
     ReadSignals,
 )
@@ -93,6 +95,11 @@ def _loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderS
     def part(what: str, make: Callable[[], T], without: Callable[[Missing], T]) -> T:
         return parts.of(f"The loader {loader.id}: {what}", make, without)
 
+    order = part(
+        "order",
+        lambda: order_of(loader, measured, made, stacks, timeline=recorded.timeline, main=recorded.rank.main),
+        lambda why: absent(OrderSignals, why),
+    )
     named = recorded.stages[recorded.stages["loader"].isin(loader.numbers)]
     passed = table(recorded.rank.main, "passed")
     passed = passed[passed["loader"].isin(loader.numbers)]
@@ -132,13 +139,16 @@ def _loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderS
         workers=part("workers", lambda: workers_of(late, lives, recorded.worker_samples), lambda _: ()),
         stages=part("stages", lambda: stages.stages_of(late, named, in_workers=with_workers), lambda _: ()),
         hot_functions=part("hot functions", lambda: stages.hot_functions(stacks), lambda _: ()),
-        workload=part("replay", lambda: workload_of(*its, cores=recorded.cores, clock=recorded.clock), lambda _: None),
+        workload=part(
+            "replay", lambda: workload_of(*its, cores=recorded.cores, clock=recorded.clock, order=order), lambda _: None
+        ),
         making=part("making", partial(making_of, loader, made, late, lives, recorded.worker_samples), _no_making),
         reads=part("reads", lambda: _reads(stacks, recorded.sources, late), lambda why: absent(ReadSignals, why)),
         passes=part("passes", lambda: reads.passes_of(made, own), lambda why: absent(PassSignals, why)),
         code=part(
             "code", lambda: code_of(stacks, named, loader.settings.collate), lambda why: absent(CodeSignals, why)
         ),
+        order=order,
     )
 
 

@@ -31,13 +31,21 @@ def ready(steps: pd.DataFrame) -> tuple[Value, Value]:
 
 
 def head_of_line(steps: pd.DataFrame, timeline: Timeline, main: ProcessRecords) -> Value:
-    """Share of the waits that ended with finished later batches parked: one slow batch held them up.
+    """Share of the waits that ended with finished later batches parked: one slow batch held them up."""
+    if len(table(main, "arrival")) == 0 or len(steps) == 0:
+        return Missing("no-arrivals", "No arrival of a batch from a worker was recorded.")
+    next_ns = (steps["got_ns"] - steps["begin_ns"]).astype(float)
+    if next_ns.sum() <= 0:
+        return Missing("no-waits", "The loader never waited.")
+    return stats.ratio(held_up_ns(steps, timeline, main), next_ns, "share")
+
+
+def held_up_ns(steps: pd.DataFrame, timeline: Timeline, main: ProcessRecords) -> pd.Series[float]:
+    """The wait of each step that ended with finished later batches parked; 0 of the others.
 
     A wait has parked batches where some arrived out of turn before it, or while it lasted.
     """
     arrivals = in_loop(table(main, "arrival"), timeline.loops, "begin_ns")
-    if len(arrivals) == 0 or len(steps) == 0:
-        return Missing("no-arrivals", "No arrival of a batch from a worker was recorded.")
     early = arrivals[(arrivals["batch"] >= 0) & (arrivals["batch"] > arrivals["wanted"])]
     asked = early.groupby(["loop", "wanted"]).size().rename("parked").reset_index()
     waits = steps.merge(asked, left_on=["loop", "key"], right_on=["loop", "wanted"], how="left")
@@ -48,6 +56,4 @@ def head_of_line(steps: pd.DataFrame, timeline: Timeline, main: ProcessRecords) 
         in_turn[["loop", "batch"]].rename(columns={"batch": "key"}), on=["loop", "key"], how="left", indicator="turn"
     )
     parked = (waits["turn"] == "both") & ((waits["parked"].fillna(0) > 0) | (waits["stash"] > 0))
-    if next_ns.sum() <= 0:
-        return Missing("no-waits", "The loader never waited.")
-    return stats.ratio(next_ns.where(parked, 0.0), next_ns, "share")
+    return next_ns.where(parked, 0.0).set_axis(steps.index)

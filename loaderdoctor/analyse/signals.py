@@ -108,6 +108,8 @@ class BatchWork:
     receive_s: float  # reading and unpickling, in the main process
     epoch: int
     ordinal: int  # order of delivery within the epoch
+    worker: int = -1  # that made it; -1: the main process, or not known
+    choose_s: float = 0.0  # choosing its indices, in the main process, with workers or without
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,10 @@ class Workload:
     host_s: tuple[float, ...] = ()
     run_ahead_steps: int | None = None  # steps the host may be ahead of the device; 0: it waits after each, None: free
     neighbour_cores: float = 0.0  # of `cores`, what other jobs kept busy; predict fills it in
+    restart_s: float = 0.0  # of a gap: ending the old workers and starting new ones, as measured
+    rebuilt: bool = False  # each epoch has a loader of its own, so that no setting keeps its workers
+    streams: int | None = None  # workers that a stream has anything for, where that is fewer than there are
+    lifted: tuple[str, ...] = ()  # limits that a change takes away (predict.change); none of a recorded one
 
 
 @dataclass(frozen=True)
@@ -214,6 +220,34 @@ class CodeSignals:
 
 
 @dataclass(frozen=True)
+class OrderSignals:
+    """What the order of batches and the beginnings of epochs cost.  A gap is from the end of an epoch to the next one's first batch.
+
+    The `gap_*` are shares of all gaps after warm-up.
+    """
+
+    rebuilt: bool = False  # most epochs have a loader object of their own
+    restart_s: float = 0.0  # a gap's, on the mean: ending the old workers and starting new ones until one makes a batch
+    gap_start_share: Value = NOT_RECORDED  # ending the old workers and starting new ones
+    gap_choose_share: Value = NOT_RECORDED  # choosing the first indices
+    gap_usual_share: Value = NOT_RECORDED  # making the first batch, as long as any other one takes
+    gap_extra_share: Value = NOT_RECORDED  # what making the first batch takes longer than that
+    before_first_share: Value = NOT_RECORDED  # of making first batches: the first sample of them
+    paid_back_share: Value = NOT_RECORDED  # of that extra, what later batches of the same pass take less
+    listing_share: Value = NOT_RECORDED  # of the CPU time of making batches: code that lists or looks at files first
+    listing_site: Site | None = None
+    held_share: Value = NOT_RECORDED  # of the time: waits within epochs that ended with later batches lying finished
+    held_of_waits: Value = NOT_RECORDED  # the same, of the waits within epochs
+    supply: Value = NOT_RECORDED  # batches that the workers with work could make, over those used meanwhile
+    idle_at_end_share: Value = NOT_RECORDED  # of a stream's workers' time: after their part of the stream has ended
+    waits_at_end_share: Value = NOT_RECORDED  # of the waits within epochs: while some worker's part had ended
+    streams: int | None = None  # workers that had anything to yield, where some had not
+    sampler_share: Value = NOT_RECORDED  # of the time: choosing indices, within next() and before epochs
+    sampler_of_wait: Value = NOT_RECORDED  # of the waits
+    repeated_share: Value = NOT_RECORDED  # of a pass's first batches: those that another worker made as well
+
+
+@dataclass(frozen=True)
 class LoaderSignals:
     """One loader: every DataLoader built at one place with one set of settings."""
 
@@ -255,6 +289,7 @@ class LoaderSignals:
     reads: ReadSignals = field(default_factory=ReadSignals)
     passes: PassSignals = field(default_factory=PassSignals)
     code: CodeSignals = field(default_factory=CodeSignals)
+    order: OrderSignals = field(default_factory=OrderSignals)
 
 
 WARM_UP = "warm-up"  # the reason of steps that are left out since they come before all that counts
@@ -355,6 +390,24 @@ class DiskSignals:
     cache_hit_share: Value
 
 
+ENDED_BY_ITSELF = Missing("ended-by-itself", "The run was not broken off: the script ended by itself.")
+
+
+@dataclass(frozen=True)
+class BrokenSignals:
+    """What a run that crashed, or that somebody had to end, left behind of the reasons; missing of one that ended by itself."""
+
+    stalled_s: Value = ENDED_BY_ITSELF  # from the last thing that the training did until it was ended from outside
+    silent_workers: Value = ENDED_BY_ITSELF  # that lived at the end and never made a batch
+    silent_waits_share: Value = (
+        ENDED_BY_ITSELF  # of the looks at those: asleep or in a lock, neither reading nor running
+    )
+    parent_threads: Value = ENDED_BY_ITSELF  # of the training process when it started its last workers
+    shm_size_bytes: Value = ENDED_BY_ITSELF
+    shm_least_free_bytes: Value = ENDED_BY_ITSELF
+    descriptors_share: Value = ENDED_BY_ITSELF  # most that a process had open, of its limit
+
+
 @dataclass(frozen=True)
 class HardwareSignals:
     """Clocks, and where the process runs in relation to its device."""
@@ -400,6 +453,7 @@ class Signals:
     lost_share: float = 0.0  # of the records that there were to write
     hardware: HardwareSignals = field(default_factory=HardwareSignals)
     loop: LoopSignals = field(default_factory=LoopSignals)
+    broken: BrokenSignals = field(default_factory=BrokenSignals)
 
     @property
     def main(self) -> LoaderSignals | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -113,18 +113,19 @@ def _made_meanwhile(at_ns: pd.Series[int], begun_ns: pd.Series[int]) -> pd.Serie
 
 
 def stacks(rank: Rank, timeline: Timeline) -> pd.DataFrame:
-    """The probe's stack records: loader, function, file, line, cpu_ns, samples, blocked_ns, stack_text (JSON).
+    """The probe's stack records: loader, function, file, line, cpu_ns, samples, blocked_ns, stack_text (JSON); frames.
 
     Function, file and line are of the script's own code, or of the innermost frame where a library makes the batch by itself.
     """
-    found: list[tuple[int, str, str, int, int, int, int, str]] = []
+    found: list[tuple[Any, ...]] = []
     for _, loaders, rows, texts in _records(rank, timeline, "stack"):
         frames = {number: _place(text) for number, text in texts.items()}
+        whole = {number: (text, _frames(text)) for number, text in texts.items()}
         for loader, row in zip(loaders, rows.itertuples(index=False), strict=True):
             frame = frames.get(row.stack_text)
             if frame:
-                found.append((loader, *frame, row.cpu_ns, row.samples, row.blocked_ns, texts[row.stack_text]))
-    columns = ["loader", "function", "file", "line", "cpu_ns", "samples", "blocked_ns", "stack_text"]
+                found.append((loader, *frame, row.cpu_ns, row.samples, row.blocked_ns, *whole[row.stack_text]))
+    columns = ["loader", "function", "file", "line", "cpu_ns", "samples", "blocked_ns", "stack_text", "frames"]
     return pd.DataFrame(found, columns=columns)
 
 
@@ -149,12 +150,17 @@ def hot_functions(found: pd.DataFrame) -> tuple[HotFunction, ...]:
 
 def _place(text: str) -> tuple[str, str, int] | None:
     """(function, file, line) of the frame that ran it; None where it ran for us, or between two batches."""
-    frames: list[tuple[str, str, int]] = json.loads(text) if text.startswith("[[") else []
+    frames = _frames(text)
     if not frames or frames[-1][1].endswith(_QUEUES) or any(_OURS in file for _, file, _ in frames):
         return None
     own = own_frame(frames)
-    function, file, line = own[0] if own else frames[0]
-    return function, file, line or 0  # code that the compiler made has no line
+    return own[0] if own else frames[0]
+
+
+def _frames(text: str) -> list[tuple[str, str, int]]:
+    """(function, file, line), innermost first; code that the compiler made has line 0."""
+    frames: list[tuple[str, str, int | None]] = json.loads(text) if text.startswith("[[") else []
+    return [(function, file, line or 0) for function, file, line in frames]
 
 
 def _records(

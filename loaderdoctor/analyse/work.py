@@ -23,7 +23,7 @@ _BLOCK_BYTES = 512  # unit of ru_inblock
 _PAGE_BYTES = 4096
 
 _BUSY = "idle_ns got_ns put_ns run_delay_ns major_faults blocks_in read_bytes read_chars rss_bytes collected"
-_SEND = "send_ns pickle_ns message_bytes tensors payload_bytes"
+_SEND = "send_ns pickle_ns message_bytes tensors payload_bytes content"
 
 
 def made_of(rank: Rank, timeline: Timeline) -> pd.DataFrame:

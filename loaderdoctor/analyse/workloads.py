@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from loaderdoctor.analyse.loaders import Loader
     from loaderdoctor.analyse.ranks import WorkerLife
+    from loaderdoctor.analyse.signals import OrderSignals
 
 LEAST_MADE = 0.5  # of the batches must have a record of their making; fewer, and a replay would be made up
 _SYNCED = 0.9  # of the steps in which the host waits for the device: then it never runs ahead
@@ -25,23 +26,32 @@ _PARTS = ["cpu_ns", "disk_ns", "blocked_ns", "run_queue_ns", "pickle_ns", "recei
 
 
 def workload_of(
-    loader: Loader, steps: pd.DataFrame, made: pd.DataFrame, lives: Sequence[WorkerLife], *, cores: float, clock: str
+    loader: Loader,
+    steps: pd.DataFrame,
+    made: pd.DataFrame,
+    lives: Sequence[WorkerLife],
+    *,
+    cores: float,
+    clock: str,
+    order: OrderSignals,
 ) -> Workload | None:
     """The loader's batches in order of delivery; None where too few of them have a record of how they were made.
 
     `steps` are the loader's own with their exposure and `span_ns`; a batch without a record counts as the mean one.
     """
     steps = steps.sort_values("got_ns", kind="stable")
-    batches = steps[["loop", "key"]].merge(made[["loop", "key", *_PARTS]], on=["loop", "key"], how="left")
+    batches = steps[["loop", "key"]].merge(made[["loop", "key", "worker", *_PARTS]], on=["loop", "key"], how="left")
     if len(batches) == 0 or batches["cpu_ns"].notna().mean() < LEAST_MADE:
         return None
     seconds = batches[_PARTS].astype(float).fillna(batches[_PARTS].mean()).fillna(0.0) / NS
     epoch = steps["loop"].rank(method="dense").astype(int).to_numpy() - 1
     ordinal = steps.groupby("loop").cumcount().to_numpy()
+    workers = batches["worker"].fillna(-1).astype(int).tolist()
+    chosen_s = (steps["sampler_ns"].clip(lower=0) / NS).tolist()
     work = tuple(
-        BatchWork(cpu_s, disk_s, blocked_s, run_queue_s, send_s, receive_s, its_epoch, its_ordinal)
-        for (cpu_s, disk_s, blocked_s, run_queue_s, send_s, receive_s), its_epoch, its_ordinal in zip(
-            seconds.to_numpy().tolist(), epoch.tolist(), ordinal.tolist(), strict=True
+        BatchWork(cpu_s, disk_s, blocked_s, run_queue_s, send_s, receive_s, its_epoch, its_ordinal, worker, choose_s)
+        for (cpu_s, disk_s, blocked_s, run_queue_s, send_s, receive_s), its_epoch, its_ordinal, worker, choose_s in zip(
+            seconds.to_numpy().tolist(), epoch.tolist(), ordinal.tolist(), workers, chosen_s, strict=True
         )
     )
     compute_s = ((steps["end_ns"] - steps["got_ns"]) / NS).tolist()
@@ -53,7 +63,7 @@ def workload_of(
         batches=work,
         compute_s=tuple(compute_s),
         waits_s=tuple((steps["exposed_ns"] / NS).tolist()),
-        epoch_overhead_s=_overheads(steps, seconds),
+        epoch_overhead_s=_overheads(steps, seconds.assign(choose_s=chosen_s)),
         worker_start_s=float(np.median(boots)) if boots else 0.0,
         cores=cores,
         compute_cpu_share=1.0,  # the probe does not read the thread's CPU time outside next(): assume it works
@@ -64,6 +74,9 @@ def workload_of(
         device_s=_device_s(steps) if on_device else (),
         host_s=_host_s(steps) if on_device else (),
         run_ahead_steps=0 if on_device and _is_synced(steps) else None,
+        restart_s=order.restart_s,
+        rebuilt=order.rebuilt,
+        streams=order.streams,
     )
 
 

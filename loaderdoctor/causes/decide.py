@@ -40,6 +40,8 @@ TOO_WIDE = (
 CROWDED = Threshold(0.25, "share", "A quarter of the cores is what a worker or two would have made a difference with.")
 EDIT = 10  # settings: what no setting cures asks for an edit of the script, which is a larger change
 ELSEWHERE = 20  # and what no edit cures asks for another machine, or for other people's jobs to go
+# Asked of any run but a healthy one: they say why it broke, and a run that breaks early has few steps.
+WHEN_BROKEN = ("fork-deadlock", "shm-exhausted", "fd-exhausted")
 WHEN_HEALTHY = ("over-provisioned", "iterable-duplicates")  # gains of memory and of correctness, not of time
 
 
@@ -109,10 +111,10 @@ def _answers(cause: Cause, signals: Signals, status: str, reason: str) -> Iterab
     if not signals.loaders:
         return [Finding(cause.id, NO_DATA, reasons=("No DataLoader was seen.",))]
     asked = signals.loaders if cause.scope == "loader" else signals.loaders[:1]
-    if status == NOT_ENOUGH_DATA:
+    if status == NOT_ENOUGH_DATA and cause.id not in WHEN_BROKEN:
         return [Finding(cause.id, NO_DATA, loader=asked[0].id, site=asked[0].site, reasons=(reason,))]
     answers = [answer(cause, signals, loader) for loader in asked]
-    if status == UNKNOWN and cause.id not in WHEN_HEALTHY:
+    if status == UNKNOWN and cause.id not in (*WHEN_HEALTHY, *WHEN_BROKEN):
         return [_not_to_be_said(one, reason) for one in answers]
     if status == HEALTHY and not cause.is_limit and cause.id not in WHEN_HEALTHY:
         return [_nothing_to_gain(one, signals) for one in answers]

@@ -6,9 +6,10 @@ no workers or copied from ordinary memory; they were measured with torch 2.13 on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from loaderdoctor.predict.change import REBUILT, SHARDS
 from loaderdoctor.values import Interval
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Knobs:
     pinned: bool
     persistent: bool
     spawned: bool
+    in_order: bool
 
     @classmethod
     def of(cls, recorded: LoaderSettings, changes: Mapping[str, Any]) -> Knobs:
@@ -55,7 +57,21 @@ class Knobs:
             pinned=bool(changes.get("pin_memory", recorded.pin_memory)),
             persistent=workers > 0 and bool(changes.get("persistent_workers", recorded.persistent_workers)),
             spawned=start in ("spawn", "forkserver"),
+            in_order=changes.get("in_order", recorded.in_order) is not False,
         )
+
+
+def knobs_of(workload: Workload, changes: Mapping[str, Any]) -> Knobs:
+    """As the workload has them: of a loader that is built anew each epoch no worker stays, whatever its settings say.
+
+    A stream that only some of the workers get anything of has no more of them.
+    """
+    knobs = Knobs.of(workload.settings, changes)
+    if workload.streams is not None and SHARDS not in workload.lifted:
+        knobs = replace(knobs, workers=min(knobs.workers, workload.streams))
+    if workload.rebuilt:
+        knobs = replace(knobs, persistent=knobs.workers > 0 and REBUILT in workload.lifted)
+    return knobs
 
 
 def turnover_s(workload: Workload, knobs: Knobs, epoch: int) -> float:

@@ -9,8 +9,10 @@ of other jobs among them; the rest (network, sleep, locks) passes as it would al
     worker 1  [batch 1    ][batch 3 ][batch 5   ]
     consumer  wait      [use 0][use 1][use 2] ...
 
-Not in the model: the pin thread's own time, memory bandwidth that processes share, out-of-order delivery.  They are
-part of the error that `speedup` states.
+Out of order, the consumer takes what is made first, and an index goes to a worker that has fewer than `prefetch` of them.
+
+Not in the model: the pin thread's own time, memory bandwidth that processes share.  They are part of the error that
+`speedup` states.
 """
 
 from __future__ import annotations
@@ -175,10 +177,11 @@ def _epoch_of_workers(plan: Plan, epoch: range, gap_s: float, consumer: _Consume
     now_s = consumer.asked_s + gap_s
     pool = _Pool(plan, epoch)
     using: _Process | None = None
-    got_s, wanted = now_s, epoch.start
-    while wanted < epoch.stop:
-        if using is None and now_s >= consumer.asked_s - _ROUNDING_S and wanted in pool.made:
-            pool.deal_one()
+    got_s, taken = now_s, 0
+    while taken < len(epoch):
+        wanted = pool.ready(epoch.start + taken) if using is None and now_s >= consumer.asked_s - _ROUNDING_S else None
+        if wanted is not None:
+            pool.took(wanted)
             using = _Process.at(plan.using[wanted], wanted)
             cpu.share_out(pool.busy, using)
             got_s = now_s + plan.receive_s[wanted] / using.speed
@@ -190,8 +193,8 @@ def _epoch_of_workers(plan: Plan, epoch: range, gap_s: float, consumer: _Consume
         if using is not None:
             using.left_s -= passed_s * using.speed
             if using.left_s <= _ROUNDING_S:
-                consumer.used(wanted, got_s, now_s)
-                using, wanted = None, wanted + 1
+                consumer.used(using.batch, got_s, now_s)
+                using, taken = None, taken + 1
 
 
 def _until_next(workers: list[_Process], using: _Process | None, held_back_s: float) -> float:
@@ -209,23 +212,41 @@ class _Pool:
         self._queues: list[deque[int]] = [deque() for _ in range(plan.workers)]
         self._idle = set(range(plan.workers))
         self._running: dict[int, _Process] = {}
-        self._undealt = iter(epoch)
+        self._undealt = _parts_of(plan, epoch)
         self._dealt = 0
+        self._held = [0] * plan.workers  # batches of each that were dealt and not taken
+        self._owner: dict[int, int] = {}
+        self._made: dict[int, None] = {}  # in the order in which they were made
         self.busy: list[_Process] = []
-        self.made: set[int] = set()
         for _ in range(plan.workers * plan.prefetch):
-            self.deal_one()
+            self._deal_one()
 
-    def deal_one(self) -> None:
-        """The next index goes to the next worker in turn."""
-        batch = next(self._undealt, None)
-        if batch is None:
-            return
-        worker = self._dealt % self._plan.workers
-        self._dealt += 1
-        self._queues[worker].append(batch)
-        if worker in self._idle:
-            self._start(worker)
+    def ready(self, in_turn: int) -> int | None:
+        """The batch that the consumer may have now: the one in turn, or, out of order, the one that was made first."""
+        if self._plan.in_order:
+            return in_turn if in_turn in self._made else None
+        return next(iter(self._made), None)
+
+    def took(self, batch: int) -> None:
+        """The consumer takes the batch, and another index is dealt."""
+        del self._made[batch]
+        self._held[self._owner.pop(batch)] -= 1
+        self._deal_one()
+
+    def _deal_one(self) -> None:
+        """The next index goes to the next worker in turn; out of order, to the next one that has room and anything left."""
+        for _ in range(self._plan.workers):
+            worker = self._dealt % self._plan.workers
+            self._dealt += 1
+            undealt = self._undealt[worker]
+            if undealt and (self._plan.in_order or self._held[worker] < self._plan.prefetch):
+                batch = undealt.popleft()
+                self._held[worker] += 1
+                self._owner[batch] = worker
+                self._queues[worker].append(batch)
+                if worker in self._idle:
+                    self._start(worker)
+                return
 
     def work(self, passed_s: float) -> None:
         """Lets time pass; batches that are done go to `made`, and their workers to the next index."""
@@ -235,7 +256,7 @@ class _Pool:
             if process.left_s <= _ROUNDING_S:
                 done.append(worker)
         for worker in done:
-            self.made.add(self._running.pop(worker).batch)
+            self._made[self._running.pop(worker).batch] = None
             self._start(worker)
 
     def _start(self, worker: int) -> None:
@@ -246,3 +267,10 @@ class _Pool:
         else:
             self._idle.add(worker)
         self.busy = list(self._running.values())
+
+
+def _parts_of(plan: Plan, epoch: range) -> list[deque[int]]:
+    """What is left to deal to each worker: all of them share one row, unless each has a part of its own."""
+    if not plan.owners:
+        return [deque(epoch)] * plan.workers
+    return [deque(batch for batch in epoch if plan.owners[batch] == worker) for worker in range(plan.workers)]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from loaderdoctor.predict.costs import Knobs, copy_s, hand_over_s, run_ahead, turnover_s
+from loaderdoctor.predict.change import BEFORE_FIRST, BUFFER
+from loaderdoctor.predict.costs import Knobs, copy_s, hand_over_s, knobs_of, run_ahead, turnover_s
 from loaderdoctor.predict.thin import Kept, kept
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 # cores that idle until the scheduler moves somebody.  Fitted to the replays that `speedup` tells of, on two cores: of 0.8,
 # 0.85, 0.9 and 1.0 it has the smallest error in nine of ten cases.
 FULL_MACHINE = 0.85
+_WORK = ("cpu_s", "disk_s", "blocked_s")
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Plan:
     prefetch: int
     cores: float
     neighbours: float  # cores that other jobs want all the time
+    in_order: bool
+    owners: list[int]  # of a stream that is handed out as it comes: the worker whose part each batch is of; else empty
     making: list[Task]  # in a worker, or in the consumer when there are none
     using: list[Task]  # the consumer's own work on the batch, receiving it included
     receive_s: list[float]  # the first part of `using`, during which the batch is still on its way
@@ -57,10 +62,10 @@ class Plan:
 
 def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None = None) -> Plan:
     """The schedule of this workload under its settings with `changes`; `copies_s` overrides the copy's best guess."""
-    knobs = Knobs.of(workload.settings, changes)
+    knobs = knobs_of(workload, changes)
     chosen = kept(workload)
     epochs, gap_s = _epochs(workload, knobs, chosen)
-    batches = [workload.batches[one.index] for one in chosen]
+    batches = _batches(workload, knobs, chosen)
     hand_overs = [_hand_over(workload, knobs, batch) for batch in batches]
     host_s = workload.host_s if workload.device_s else workload.compute_s
     return Plan(
@@ -68,7 +73,9 @@ def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None 
         prefetch=knobs.prefetch,
         cores=max(min(workload.cores, 1.0), workload.cores * FULL_MACHINE),
         neighbours=workload.neighbour_cores,
-        making=[_making(batch, sent_s) for batch, (sent_s, _) in zip(batches, hand_overs, strict=True)],
+        in_order=knobs.in_order,
+        owners=_owners(workload, knobs, batches),
+        making=[_making(batch, sent_s, knobs) for batch, (sent_s, _) in zip(batches, hand_overs, strict=True)],
         using=[
             _using(host_s[one.index], workload.compute_cpu_share, received_s)
             for one, (_, received_s) in zip(chosen, hand_overs, strict=True)
@@ -84,7 +91,9 @@ def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None 
 
 
 def _epochs(workload: Workload, knobs: Knobs, chosen: tuple[Kept, ...]) -> tuple[list[range], list[float]]:
-    recorded = Knobs.of(workload.settings, {})
+    recorded = _recorded(workload)
+    gaps_s = workload.epoch_overhead_s[1:]
+    restarts = min(1.0, workload.restart_s * len(gaps_s) / sum(gaps_s)) if sum(gaps_s) > 0 else 0.0
     places = {epoch: place for place, epoch in enumerate(dict.fromkeys(batch.epoch for batch in workload.batches))}
     epochs: list[range] = []
     gaps: list[float] = []
@@ -95,21 +104,89 @@ def _epochs(workload: Workload, knobs: Knobs, chosen: tuple[Kept, ...]) -> tuple
             continue
         place = places[epoch]
         gap_s = workload.epoch_overhead_s[place] if place < len(workload.epoch_overhead_s) else 0.0
-        gaps.append(max(0.0, gap_s + turnover_s(workload, knobs, place) - turnover_s(workload, recorded, place)))
+        then_s = gap_s + turnover_s(workload, knobs, place) - turnover_s(workload, recorded, place)
+        if place > 0 and knobs.persistent and not recorded.persistent:
+            then_s = min(then_s, gap_s * (1 - restarts))
+        gaps.append(max(0.0, then_s))
         epochs.append(range(start, stop))
         start = stop
     return epochs, gaps
 
 
+def _batches(workload: Workload, knobs: Knobs, chosen: tuple[Kept, ...]) -> list[BatchWork]:
+    """The batches to replay, without what a change takes away from the first ones of each worker.
+
+    Where workers stay that did not, what each did at its first batch is done once.  A stream's pass may begin with work of
+    its own, which is not the worker's: its first batches stay as they are, unless that is what is lifted.
+    """
+    batches = [workload.batches[one.index] for one in chosen]
+    settings = workload.settings
+    if BUFFER in workload.lifted:
+        even = _mean(workload)
+        return [_with_work(batch, even) if batch.epoch > 0 else batch for batch in batches]
+    stays = knobs.persistent and not _recorded(workload).persistent
+    was_started = settings.num_workers > 0 and settings.dataset_kind == "map"
+    if (stays and was_started) or BEFORE_FIRST in workload.lifted:
+        usual = _usual(workload)
+        return [_with_work(batch, usual) if _is_slow_first(batch, usual, workload) else batch for batch in batches]
+    return batches
+
+
+def _recorded(workload: Workload) -> Knobs:
+    return knobs_of(replace(workload, lifted=()), {})
+
+
+def _is_slow_first(batch: BatchWork, usual: BatchWork | None, workload: Workload) -> bool:
+    """Whether it is the first batch that a worker made in an epoch, but for the run's first one, and took longer for it."""
+    heads = max(1, workload.settings.num_workers)
+    return usual is not None and batch.epoch > 0 and batch.ordinal < heads and _wall_s(batch) > _wall_s(usual)
+
+
+@lru_cache(maxsize=16)
+def _usual(workload: Workload) -> BatchWork | None:
+    """The batch of which half of those that no worker begins with take longer."""
+    heads = max(1, workload.settings.num_workers)
+    others = sorted((batch for batch in workload.batches if batch.ordinal >= heads), key=_wall_s)
+    return others[len(others) // 2] if others else None
+
+
+@lru_cache(maxsize=16)
+def _mean(workload: Workload) -> BatchWork:
+    count = len(workload.batches)
+    parts = {name: sum(getattr(batch, name) for batch in workload.batches) / count for name in _WORK}
+    return replace(workload.batches[0], **parts)
+
+
+def _with_work(batch: BatchWork, like: BatchWork | None) -> BatchWork:
+    return batch if like is None else replace(batch, **{name: getattr(like, name) for name in _WORK})
+
+
+def _wall_s(batch: BatchWork) -> float:
+    return batch.cpu_s + batch.disk_s + batch.blocked_s
+
+
+def _owners(workload: Workload, knobs: Knobs, batches: list[BatchWork]) -> list[int]:
+    """A worker makes its own part of a stream, however fast the others are: out of order, that decides who makes what."""
+    settings = workload.settings
+    is_same = settings.dataset_kind == "iterable" and knobs.workers == settings.num_workers and not knobs.in_order
+    owners = [batch.worker for batch in batches] if is_same else []
+    return owners if all(0 <= owner < knobs.workers for owner in owners) else []
+
+
 def _hand_over(workload: Workload, knobs: Knobs, batch: BatchWork) -> tuple[float, float]:
-    return hand_over_s(workload, batch.send_s, batch.receive_s) if knobs.workers else (0.0, 0.0)
+    """Seconds of CPU to send a batch, and to take it; the consumer chooses the indices of another one meanwhile."""
+    if not knobs.workers:
+        return 0.0, 0.0
+    sent_s, received_s = hand_over_s(workload, batch.send_s, batch.receive_s)
+    return sent_s, received_s + batch.choose_s
 
 
-def _making(batch: BatchWork, send_s: float) -> Task:
-    seconds = batch.cpu_s + batch.disk_s + batch.blocked_s + send_s
+def _making(batch: BatchWork, send_s: float, knobs: Knobs) -> Task:
+    chosen_s = 0.0 if knobs.workers else batch.choose_s
+    seconds = batch.cpu_s + batch.disk_s + batch.blocked_s + send_s + chosen_s
     if seconds <= 0:
         return Task(0.0, 0.0)
-    return Task(seconds, (batch.cpu_s + send_s) / seconds, batch.disk_s / seconds)
+    return Task(seconds, (batch.cpu_s + send_s + chosen_s) / seconds, batch.disk_s / seconds)
 
 
 def _using(work_s: float, cpu_share: float, receive_s: float) -> Task:

@@ -109,9 +109,10 @@ def _replay(
     settings: tuple[tuple[str, Any], ...],
     copies_s: float | None,
     work: tuple[tuple[str, float], ...] = (),
+    lifts: tuple[str, ...] = (),
 ) -> Outcome:
     """`work` are the factors of what gets shorter; what the consumer waited for a core is that of the run itself."""
-    schedule = plan(worked(workload, dict(work)), dict(settings), copies_s)
+    schedule = plan(worked(workload, dict(work), lifts), dict(settings), copies_s)
     return model.run(schedule.using_shorter_by(_waited_for_core(workload)))
 
 
@@ -125,7 +126,7 @@ def _waited_for_core(workload: Workload) -> float:
 
 @lru_cache(maxsize=512)
 def _speedup(workload: Workload, change: Key, other_s: float) -> Interval:
-    settings, factors = change
+    settings, factors, lifts = change
     now = _replay(workload, (), None)
     loader_s = recorded_s(workload)
     if now.total_s <= 0 or loader_s <= 0:
@@ -138,16 +139,16 @@ def _speedup(workload: Workload, change: Key, other_s: float) -> Interval:
     def whole(ratio: float) -> float:
         return (loader_s + other_s) / (loader_s * ratio + other_s)
 
-    changed = _replay(workload, settings, copies.best, work)
+    changed = _replay(workload, settings, copies.best, work, lifts)
     best = whole(_ratio(now, changed))
     others = [
-        whole(_ratio(now, _replay(workload, settings, seconds, parts)))
+        whole(_ratio(now, _replay(workload, settings, seconds, parts, lifts)))
         for seconds, parts in ((copies.low, less), (copies.high, more))
         if seconds != copies.best or parts != work
     ]
     if workload.neighbour_cores >= FELT_CORES:
         alone = replace(workload, neighbour_cores=0.0)
-        others.append(whole(_ratio(_replay(alone, (), None), _replay(alone, settings, copies.best, work))))
+        others.append(whole(_ratio(_replay(alone, (), None), _replay(alone, settings, copies.best, work, lifts))))
     low, high = min([best, *others]), max([best, *others])
     spread = _spread(now, changed) * loader_s / (loader_s + other_s)
     mismatch = CLOSE * abs(log(now.total_s / loader_s))

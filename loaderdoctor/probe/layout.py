@@ -53,7 +53,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
     # --- main process
     # site: "file:line"; settings: JSON object
     10: ("loader", "loader built_ns site_text settings_text"),
-    # grad_enabled tells evaluation loops; sampler_ns: index generation while priming
+    # grad_enabled tells evaluation loops; sampler_ns: index generation while priming, the sampler's
+    # own __iter__ included
     11: ("iterator", "iterator loader how begin_ns end_ns thread sampler_ns epoch grad_enabled"),
     12: ("worker_started", "iterator worker pid begin_ns end_ns start_method"),
     # depth: loaders whose next() this call is inside of.  sampler_ns: index generation inside the call.
@@ -89,7 +90,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
         "worker batch idle_ns got_ns put_ns cpu_ns run_delay_ns major_faults blocks_in voluntary_switches "
         "involuntary_switches read_bytes read_chars rss_bytes collected",
     ),
-    22: ("send", "worker batch begin_ns end_ns pickle_ns pickle_cpu_ns message_bytes tensors payload_bytes"),
+    # content: one more than a checksum of it, of a pass's first batches (0: of a run that is older than the field)
+    22: ("send", "worker batch begin_ns end_ns pickle_ns pickle_cpu_ns message_bytes tensors payload_bytes content"),
     23: ("worker_ready", "worker pid born_ns ready_ns affinity torch_threads private_bytes"),
     # what one named stage took since its last record: self time, without the stages inside it.  pixels of images that it
     # took and gave, where it is one that tells (0 else, and in files that have no such field)

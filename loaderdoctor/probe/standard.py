@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
-LATER = ("atexit", "resource", "fcntl", "inspect", "json", "ctypes", "ast", "hashlib", "textwrap", "dis")
+LATER = ("atexit", "resource", "fcntl", "inspect", "json", "ctypes", "ast", "hashlib", "textwrap", "dis", "zlib")
 _own: dict[str, ModuleType] = {}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -78,6 +79,7 @@ class WatchedProcess:
         if self._details_rarely.due():
             row.update(self._status())
             row["thread_cpu_s"] = self._threads()
+            row.update(self._descriptors())
             self._details_rarely.done()
         if self._private_bytes is not None:
             row["private_bytes"] = self._private_bytes
@@ -144,6 +146,12 @@ class WatchedProcess:
             "main_thread_cpu_s": round(int(numbers[0]) * NANOSECONDS, 6),
             "main_thread_run_queue_s": round(int(numbers[1]) * NANOSECONDS, 6),
         }
+
+    def _descriptors(self) -> dict[str, int]:
+        """How many files, pipes and shared pieces of memory it has open."""
+        with suppress(OSError):
+            return {"descriptors": len(os.listdir(self._folder / "fd"))}  # noqa: PTH208 - counted, not used as paths
+        return {}
 
     def _threads(self) -> dict[str, float]:
         seconds: dict[str, float] = {}

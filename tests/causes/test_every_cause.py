@@ -12,6 +12,7 @@ from ailing import fed, on_a_cpu, on_a_gpu, workers_busy
 
 from loaderdoctor import causes
 from loaderdoctor.analyse.signals import (
+    BrokenSignals,
     CodeSignals,
     DeviceSignals,
     DiskSignals,
@@ -20,6 +21,7 @@ from loaderdoctor.analyse.signals import (
     LoopSignals,
     MachineSignals,
     MakingSignals,
+    OrderSignals,
     PassSignals,
     ReadSignals,
     Signals,
@@ -40,12 +42,14 @@ OWNERS = {
     "hardware": HardwareSignals,
     "loader.code": CodeSignals,
     "loop": LoopSignals,
+    "loader.order": OrderSignals,
+    "broken": BrokenSignals,
     "device": DeviceSignals,
     "disk": DiskSignals,
     "machine": MachineSignals,
     "steps": StepSignals,
 }
-SHARED = ("gates", "engine", "decide", "not_the_loader.fed", "storage.reading")
+SHARED = ("gates", "engine", "decide", "not_the_loader.fed", "storage.reading", "order.gaps")
 EVERY = pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.id)
 
 

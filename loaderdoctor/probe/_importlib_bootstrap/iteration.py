@@ -50,7 +50,8 @@ def patch(module: Any) -> None:
     patch_loader(module.DataLoader)
     replace(module._BaseDataLoaderIter, "__init__", _iterator_init)
     replace(module._BaseDataLoaderIter, "__next__", _next)
-    replace(module._BaseDataLoaderIter, "_next_index", _next_index)
+    replace(module._BaseDataLoaderIter, "_next_index", _choosing)
+    replace(module._BaseDataLoaderIter, "_reset", _choosing)
     patch_workers_iterator(module._MultiProcessingDataLoaderIter)
 
 
@@ -97,8 +98,12 @@ def _iterator_init(original: Any) -> Any:
         watch = _watch(probe, self, args[0] if args else kwargs.get("loader"))
         begin_ns = perf_counter_ns()
         original(self, *args, **kwargs)
-        if watch is not None and not getattr(self, "_num_workers", 0):
-            built(watch, BUILT, begin_ns)
+        if watch is not None:
+            watch.sampler_ns += (
+                perf_counter_ns() - begin_ns
+            )  # its __iter__ may draw the whole epoch; nothing else is in here
+            if not getattr(self, "_num_workers", 0):
+                built(watch, BUILT, begin_ns)
 
     return __init__
 
@@ -377,18 +382,20 @@ def _grad_enabled() -> int:
     return int(torch.is_grad_enabled())
 
 
-def _next_index(original: Any) -> Any:
-    def _next_index(self: Any) -> Any:
+def _choosing(original: Any) -> Any:
+    """Of the methods that ask the sampler and do nothing else: for the next indices, or, where an epoch begins, to begin."""
+
+    def choosing(self: Any, *args: Any, **kwargs: Any) -> Any:
         watch = _watch_of(self)
         if watch is None:
-            return original(self)
+            return original(self, *args, **kwargs)
         begin_ns = perf_counter_ns()
         try:
-            return original(self)
+            return original(self, *args, **kwargs)
         finally:
             watch.sampler_ns += perf_counter_ns() - begin_ns
 
-    return _next_index
+    return choosing
 
 
 def _guarded(function: Callable[..., None], *args: Any) -> None:

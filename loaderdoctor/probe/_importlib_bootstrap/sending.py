@@ -7,6 +7,7 @@ import threading
 from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
+from ..content import content
 from ..faults import pass_on
 from ..layout import KIND_OF, UNKNOWN
 from ..payload import payload
@@ -20,7 +21,9 @@ _SEND = KIND_OF["send"]
 class _Pickled(threading.local):
     """What this thread pickled last, until it is sent."""
 
-    times: tuple[int, int, int, int, int, int, int] | None = None  # batch begin wall cpu bytes tensors payload
+    times: tuple[int, int, int, int, int, int, int, int] | None = (
+        None  # batch begin wall cpu bytes tensors payload content
+    )
 
 
 def time_sending(writer: Writer, data_queue: Any) -> None:
@@ -36,11 +39,8 @@ def time_sending(writer: Writer, data_queue: Any) -> None:
         finally:
             times, pickled.times = pickled.times, None
             if times is not None:
-                batch, begin_ns, pickle_ns, cpu_ns, size, tensors, payload_bytes = times
-                end_ns = perf_counter_ns()
-                writer.put(
-                    *(_SEND, writer.worker, batch, begin_ns, end_ns, pickle_ns, cpu_ns, size, tensors, payload_bytes)
-                )
+                batch, begin_ns, *others = times
+                writer.put(_SEND, writer.worker, batch, begin_ns, perf_counter_ns(), *others)
 
     data_queue._send_bytes = _send_bytes
 
@@ -58,7 +58,15 @@ def _timed(original: Any, pickled: _Pickled) -> type:
             if batch == UNKNOWN:
                 pickled.times = None
             else:
-                pickled.times = (batch, begin_ns, pickle_ns, cpu_ns, len(message), *_payload(obj))
+                pickled.times = (
+                    batch,
+                    begin_ns,
+                    pickle_ns,
+                    cpu_ns,
+                    len(message),
+                    *_payload(obj),
+                    content(batch, obj[1]),
+                )
             return message
 
     ForkingPickler.__qualname__ = original.__qualname__
