@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse import starved
@@ -11,15 +11,18 @@ from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
 from loaderdoctor.analyse.frames import NS, table
+from loaderdoctor.analyse.job import job_of, lead_of, together
 from loaderdoctor.analyse.loaders import Loader, loaders_of
 from loaderdoctor.analyse.phases import phases_of
 from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
-from loaderdoctor.analyse.signals import Phase, Signals, StepSignals
+from loaderdoctor.analyse.signals import Phase, Signals, StepSignals, TrainingSignals
 from loaderdoctor.analyse.stages import named_stages, stacks
 from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals
 from loaderdoctor.analyse.timeline import Timeline, timeline_of
 from loaderdoctor.analyse.trace import before_windows, trace_notes
 from loaderdoctor.analyse.work import made_of
+from loaderdoctor.analyse.training import compute_cores
+from loaderdoctor.analyse.training import run_queue_share as training_run_queue_share
 from loaderdoctor.probe.layout import ROLE_MAIN, UNKNOWN
 from loaderdoctor.probe.writer import reason_of
 from loaderdoctor.values import Measured, Missing, Value
@@ -67,17 +70,22 @@ def signals_of(run: Run) -> Signals:
     traced = [note for process in run.processes for note in trace_notes(process)]
     run = before_windows(run)
     ranks, notes = ranks_of(run)
-    analysed = [_analysed(rank) for rank in ranks]
+    analysed = _step_together([_analysed(rank) for rank in ranks])
     notes = (*_notes(run), *traced, *notes)
     if not analysed:
         return _without_loaders(run, notes)
-    first = analysed[0]
+    roles = [one.roles for one in analysed]
+    shares = [_share(one) for one in analysed]
+    training = [_training(run, one) for one in analysed]
+    job = job_of(run, [one.steps for one in analysed], roles, shares, [one.cores for one in training])
+    lead = lead_of(shares, job)
+    first = analysed[lead]
     window = (first.timeline.from_ns, first.timeline.to_ns) if len(first.measured) else None
     machine = machine_signals(run, window)
-    recorded = _recorded(first, _cores(first.rank, machine.cpus_allowed), worker_samples(run, window))
+    cores = _cores(first.rank, machine.cpus_allowed)
+    recorded = _recorded(first, cores, worker_samples(run, window), training[lead].cores)
     main = first.loaders[0] if first.loaders else None
     copies_known = first.clock == DEVICE or kind_of(first.rank.main) == CPU
-    shares = [_share(one) for one in analysed]
     return Signals(
         clock=first.clock,
         starved_share=_job_share(analysed),
@@ -95,7 +103,21 @@ def signals_of(run: Run) -> Signals:
         lost_share=_lost_share(run),
         notes=(*notes, *_timeline_notes(first)),
         disk=disk_signals(run, window),
+        job=job,
+        training=training[lead],
     )
+
+
+def _training(run: Run, one: _Analysed) -> TrainingSignals:
+    return TrainingSignals(
+        compute_cores(run, one.rank, one.timeline), training_run_queue_share(run, one.rank, one.timeline)
+    )
+
+
+def _step_together(analysed: Sequence[_Analysed]) -> list[_Analysed]:
+    """With what each rank waited for the last one in each step, on the host's clock."""
+    steps = together([one.steps for one in analysed], [one.roles for one in analysed])
+    return [replace(one, steps=its_steps) for one, its_steps in zip(analysed, steps, strict=True)]
 
 
 def _analysed(rank: Rank) -> _Analysed:
@@ -104,7 +126,7 @@ def _analysed(rank: Rank) -> _Analysed:
     return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, timeline.taken_from, steps, timeline.loops))
 
 
-def _recorded(one: _Analysed, cores: float, samples: Mapping[int, WorkerSample]) -> Recorded:
+def _recorded(one: _Analysed, cores: float, samples: Mapping[int, WorkerSample], busy: Value) -> Recorded:
     made = made_of(one.rank, one.timeline)
     return Recorded(
         rank=one.rank,
@@ -117,6 +139,7 @@ def _recorded(one: _Analysed, cores: float, samples: Mapping[int, WorkerSample])
         roles=one.roles,
         cores=cores,
         worker_samples=samples,
+        compute_cores=busy,
     )
 
 

@@ -45,6 +45,7 @@ class Recorded:
     roles: Mapping[int, str]
     cores: float
     worker_samples: Mapping[int, WorkerSample]  # what the parent saw of worker processes, by process id
+    compute_cores: Value  # that the training keeps busy while it computes
 
 
 def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
@@ -77,7 +78,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
         ready_median=ready_median,
         ready_empty_share=ready_empty,
         step_s=median_s(steady["span_ns"], NO_MEASURED),
-        compute_s=median_s(steady["end_ns"] - steady["got_ns"], NO_MEASURED),
+        compute_s=median_s(steady["end_ns"] - steady["got_ns"] - steady["held_ns"], NO_MEASURED),
         fetch_s=mean_s(late["wall_ns"], NOT_RECORDED),
         fetch_cpu_share=share(late["cpu_ns"], late["wall_ns"], NOT_RECORDED),
         fetch_disk_share=share(late["disk_ns"], late["wall_ns"], NOT_RECORDED),
@@ -105,6 +106,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
             lives,
             cores=recorded.cores,
             clock=recorded.clock,
+            compute_cores=recorded.compute_cores,
         ),
         making=making_of(loader, made, late, lives, recorded.worker_samples),
     )

@@ -291,6 +291,31 @@ class DiskSignals:
     cache_hit_share: Value
 
 
+ONE_RANK = Missing("one-rank", "One process trains.")
+
+
+@dataclass(frozen=True)
+class JobSignals:
+    """The ranks of a job beside each other.  Shares are of the time after warm-up."""
+
+    processes: Value = ONE_RANK  # training processes that were started
+    loading: Value = ONE_RANK  # of those, the ones that take batches
+    last_wait_share: Value = ONE_RANK  # own waiting of the rank that the others wait for most
+    others_wait_share: Value = ONE_RANK  # the largest own waiting of any other rank
+    held_share: Value = ONE_RANK  # what another rank waits on the mean for the last one of a step
+    last_part: Value = ONE_RANK  # of that, in steps in which that rank was the last
+    last_rank: int | None = None
+    compute_spread: Value = ONE_RANK  # CPU time of computing, the busiest rank's over the least busy one's
+
+
+@dataclass(frozen=True)
+class TrainingSignals:
+    """What the training itself takes of the machine, beside its loaders."""
+
+    cores: Value = NOT_SAMPLED  # busy while it computes, with all threads of its process
+    run_queue_share: Value = NOT_SAMPLED  # of its time, in which its main thread wanted a core and had none
+
+
 @dataclass(frozen=True)
 class Signals:
     """Everything derived from one run."""
@@ -311,6 +336,8 @@ class Signals:
     notes: tuple[tuple[str, str], ...]  # (slug, text)
     disk: DiskSignals | None = None
     lost_share: float = 0.0  # of the records that there were to write
+    job: JobSignals = field(default_factory=JobSignals)
+    training: TrainingSignals = field(default_factory=TrainingSignals)
 
     @property
     def main(self) -> LoaderSignals | None:
