@@ -150,6 +150,9 @@ class MakingSignals:
     worker_cores: Value = NOT_RECORDED  # busy with all threads of a worker, of its whole time
     worker_start_s: Value = NOT_RECORDED  # from the start of an epoch's workers until one asks for work
     samples_per_epoch: Value = NOT_RECORDED
+    samples: Value = NOT_RECORDED  # of a batch
+    message_bytes: Value = NOT_RECORDED  # of a batch's message between processes, what lies in shared memory not counted
+    calls_per_sample: Value = NOT_RECORDED  # of what a stream's __iter__ calls most
 
 
 @dataclass(frozen=True)

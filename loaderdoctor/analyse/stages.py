@@ -91,12 +91,12 @@ def named_stages(rank: Rank, timeline: Timeline, made: pd.DataFrame) -> pd.DataF
     frames, profiled = [], set()
     for pid, loader, rows, _ in _records(rank, timeline, "profiled"):
         profiled.add(pid)
-        frames.append(rows.assign(pid=pid, loader=loader, stage="", self_ns=0, self_cpu_ns=0))
+        frames.append(rows.assign(pid=pid, loader=loader, stage="", calls=0, self_ns=0, self_cpu_ns=0))
     for pid, loader, rows, texts in _records(rank, timeline, "stage"):
         names = rows["name_text"].map(texts).fillna("").str.partition(":")[0]
         batches = 1 if pid in profiled else _made_meanwhile(rows["at_ns"], made.loc[made["pid"] == pid, "begin_ns"])
         frames.append(rows.assign(pid=pid, loader=loader, stage=names, batches=batches))
-    columns = ["pid", "loader", "stage", "at_ns", "self_ns", "self_cpu_ns", "batches"]
+    columns = ["pid", "loader", "stage", "at_ns", "calls", "self_ns", "self_cpu_ns", "batches"]
     return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
 
 

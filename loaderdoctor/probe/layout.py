@@ -85,7 +85,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
     ),
     22: ("send", "worker batch begin_ns end_ns pickle_ns pickle_cpu_ns message_bytes tensors payload_bytes"),
     23: ("worker_ready", "worker pid born_ns ready_ns affinity torch_threads private_bytes"),
-    # what one named stage took since its last record: self time, without the stages inside it
+    # what one named stage took since its last record: self time, without the stages inside it.  "called:NAME" is none, but
+    # how often a stream's own __iter__ calls what it calls most, in the batch that was profiled
     24: ("stage", "worker name_text at_ns calls self_ns self_cpu_ns total_ns"),
     # a batch that was profiled: the stage records of the same at_ns are its, and those that have none took no time in it
     27: ("profiled", "worker at_ns batches wall_ns"),

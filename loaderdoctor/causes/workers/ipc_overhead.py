@@ -1,0 +1,45 @@
+"""Moving a batch from a worker to the training takes longer than making it: the workers slow the training down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from loaderdoctor.causes.base import Cause, Change, Signal, Threshold, Treatment
+from loaderdoctor.causes.gates import at_least, below, counted, has_workers, has_workload, is_torchs, waits
+from loaderdoctor.causes.workers.hand_over import MANY_PIECES, MOVING_OVER_MAKING, PIECES, RECEIVING
+
+if TYPE_CHECKING:
+    from loaderdoctor.analyse.signals import LoaderSignals, Signals
+
+DEARER = Threshold(1.0, "times", "From here on, a worker costs more time than it takes over.")
+
+
+def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
+    """No workers; torch refuses two of their settings without them."""
+    settings: dict[str, Any] = {"num_workers": 0}
+    if loader.settings.persistent_workers:
+        settings["persistent_workers"] = False
+    if loader.settings.prefetch_factor is not None and loader.settings.prefetch_factor != TORCHS_PREFETCH:
+        settings["prefetch_factor"] = None
+    return Treatment(
+        f"Make the batches in the training process: making one takes less than getting it from one of {counted(loader.settings.num_workers)}.",
+        Change(settings),
+    )
+
+
+TORCHS_PREFETCH = 2  # what torch sets itself where there are workers: it is not in the source
+
+CAUSE = Cause(
+    id="ipc-overhead",
+    title="Moving a batch between processes costs more than making it",
+    applies=(has_workers, is_torchs, has_workload),
+    gates=(waits(), at_least(MOVING_OVER_MAKING, DEARER), below(PIECES, MANY_PIECES, if_known=True)),
+    treat=treat,
+    shows=(
+        Signal("loader.fetch_s", "Making a batch, in a worker"),
+        Signal("loader.send_s", "Sending it"),
+        Signal("loader.receive_s", "Taking it in, in the training process"),
+        RECEIVING,
+        Signal("loader.worker_busy_share", "Workers make batches, of their time"),
+    ),
+)
