@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from loaderdoctor.analyse import starved
+from loaderdoctor.analyse import starved, training
 from loaderdoctor.analyse.around import disk_signals, machine_signals, worker_samples
 from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
@@ -21,8 +21,6 @@ from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals
 from loaderdoctor.analyse.timeline import Timeline, timeline_of
 from loaderdoctor.analyse.trace import before_windows, trace_notes
 from loaderdoctor.analyse.work import made_of
-from loaderdoctor.analyse.training import compute_cores
-from loaderdoctor.analyse.training import run_queue_share as training_run_queue_share
 from loaderdoctor.probe.layout import ROLE_MAIN, UNKNOWN
 from loaderdoctor.probe.writer import reason_of
 from loaderdoctor.values import Measured, Missing, Value
@@ -76,14 +74,14 @@ def signals_of(run: Run) -> Signals:
         return _without_loaders(run, notes)
     roles = [one.roles for one in analysed]
     shares = [_share(one) for one in analysed]
-    training = [_training(run, one) for one in analysed]
-    job = job_of(run, [one.steps for one in analysed], roles, shares, [one.cores for one in training])
+    trainings = [_training(run, one) for one in analysed]
+    job = job_of(run, [one.steps for one in analysed], roles, shares, [one.cores for one in trainings])
     lead = lead_of(shares, job)
     first = analysed[lead]
     window = (first.timeline.from_ns, first.timeline.to_ns) if len(first.measured) else None
     machine = machine_signals(run, window)
     cores = _cores(first.rank, machine.cpus_allowed)
-    recorded = _recorded(first, cores, worker_samples(run, window), training[lead].cores)
+    recorded = _recorded(first, cores, worker_samples(run, window), trainings[lead].cores)
     main = first.loaders[0] if first.loaders else None
     copies_known = first.clock == DEVICE or kind_of(first.rank.main) == CPU
     return Signals(
@@ -104,13 +102,17 @@ def signals_of(run: Run) -> Signals:
         notes=(*notes, *_timeline_notes(first)),
         disk=disk_signals(run, window),
         job=job,
-        training=training[lead],
+        training=trainings[lead],
     )
 
 
 def _training(run: Run, one: _Analysed) -> TrainingSignals:
+    slow, early = training.slow_steps(one.steps, one.loaders[0] if one.loaders else None, one.roles)
     return TrainingSignals(
-        compute_cores(run, one.rank, one.timeline), training_run_queue_share(run, one.rank, one.timeline)
+        cores=training.compute_cores(run, one.rank, one.timeline),
+        run_queue_share=training.run_queue_share(run, one.rank, one.timeline),
+        slow_share=slow,
+        slow_early_share=early,
     )
 
 

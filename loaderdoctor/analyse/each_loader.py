@@ -108,7 +108,7 @@ def loader_signals(loader: Loader, recorded: Recorded) -> LoaderSignals:
             clock=recorded.clock,
             compute_cores=recorded.compute_cores,
         ),
-        making=making_of(loader, made, late, lives, recorded.worker_samples, named),
+        making=making_of(loader, made, late, lives, recorded.worker_samples, named=named),
     )
 
 

@@ -7,6 +7,7 @@ beyond that, it spent waiting, whatever it looks like from inside.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ import pandas as pd
 from loaderdoctor.analyse import stats
 from loaderdoctor.analyse.frames import table
 from loaderdoctor.analyse.loaders import EVAL
-from loaderdoctor.analyse.signals import JobSignals
+from loaderdoctor.analyse.signals import ONE_RANK, JobSignals
 from loaderdoctor.probe.layout import ROLE_MAIN
 from loaderdoctor.values import Measured, Missing, Value
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-ONE_RANK = Missing("one-rank", "One process trains.")
 NOT_TOGETHER = Missing("ranks-not-together", "The training processes do not keep step: none of them waits for another.")
 NO_COMMON = Missing("no-common-steps", "The ranks have too few steps in common.")
 NO_RANK_CPU = Missing("rank-cpu-not-sampled", "The CPU time of the ranks was not sampled for long enough.")
@@ -59,15 +59,16 @@ def job_of(
 ) -> JobSignals:
     """`ranks` are the steps of each, `shares` its own share of waiting, `cores` what its training keeps busy."""
     processes, loading = _processes(run), len(ranks)
-    spread = _spread(cores)
     plain = JobSignals(
         processes=Measured.exact(float(max(processes, loading)), "processes"),
         loading=Measured.exact(float(loading), "processes"),
-        compute_spread=spread,
+        compute_spread=_spread(cores),
     )
     computes = _computes(ranks, roles)
     if isinstance(computes, Missing):
-        return JobSignals(plain.processes, plain.loading, computes, computes, computes, computes, None, spread)
+        return replace(
+            plain, last_wait_share=computes, others_wait_share=computes, held_share=computes, last_part=computes
+        )
     spent = computes.to_numpy()
     held_ns = spent - spent.min(axis=1, keepdims=True)
     last = spent.argmin(axis=1)
@@ -77,9 +78,8 @@ def job_of(
     time_ns = _placed(ranks[worst], roles[worst])["chunk_ns"].reindex(computes.index).to_numpy(dtype=float)
     waits = [share if isinstance(share, Measured) else NO_COMMON for share in shares]
     others = [share for rank, share in enumerate(waits) if rank != worst and isinstance(share, Measured)]
-    return JobSignals(
-        processes=plain.processes,
-        loading=plain.loading,
+    return replace(
+        plain,
         last_wait_share=waits[worst],
         others_wait_share=max(others, key=lambda share: share.value, default=NO_COMMON),
         held_share=stats.ratio(lost_ns / (loading - 1), time_ns, "share") if time_ns.sum() > 0 else NO_COMMON,
@@ -87,7 +87,6 @@ def job_of(
         if lost_ns.sum() > 0
         else NO_COMMON,
         last_rank=worst,
-        compute_spread=spread,
     )
 
 

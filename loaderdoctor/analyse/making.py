@@ -35,6 +35,7 @@ def making_of(
     late: pd.DataFrame,
     lives: Sequence[WorkerLife],
     samples: Mapping[int, WorkerSample],
+    *,
     named: pd.DataFrame,
 ) -> MakingSignals:
     """Of one loader; `made` are all of its batches, `late` those after warm-up, `named` its stage records."""

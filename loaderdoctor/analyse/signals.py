@@ -151,7 +151,9 @@ class MakingSignals:
     worker_start_s: Value = NOT_RECORDED  # from the start of an epoch's workers until one asks for work
     samples_per_epoch: Value = NOT_RECORDED
     samples: Value = NOT_RECORDED  # of a batch
-    message_bytes: Value = NOT_RECORDED  # of a batch's message between processes, what lies in shared memory not counted
+    message_bytes: Value = (
+        NOT_RECORDED  # of a batch's message between processes, what lies in shared memory not counted
+    )
     calls_per_sample: Value = NOT_RECORDED  # of what a stream's __iter__ calls most
 
 
@@ -295,6 +297,10 @@ class DiskSignals:
 
 
 ONE_RANK = Missing("one-rank", "One process trains.")
+NO_EXCHANGE = Missing(
+    "no-collectives",
+    "The time in which ranks exchange gradients is not recorded; one rank alone, or steps under no_sync(), would tell it.",
+)
 
 
 @dataclass(frozen=True)
@@ -309,6 +315,7 @@ class JobSignals:
     last_part: Value = ONE_RANK  # of that, in steps in which that rank was the last
     last_rank: int | None = None
     compute_spread: Value = ONE_RANK  # CPU time of computing, the busiest rank's over the least busy one's
+    exchange_share: Value = NO_EXCHANGE  # of a step, in collectives
 
 
 @dataclass(frozen=True)
@@ -317,6 +324,10 @@ class TrainingSignals:
 
     cores: Value = NOT_SAMPLED  # busy while it computes, with all threads of its process
     run_queue_share: Value = NOT_SAMPLED  # of its time, in which its main thread wanted a core and had none
+    slow_share: Value = (
+        NOT_RECORDED  # of all steps' time, computing beyond the median, in steps of many times the median
+    )
+    slow_early_share: Value = NOT_RECORDED  # of that, in the first third of the steps
 
 
 @dataclass(frozen=True)

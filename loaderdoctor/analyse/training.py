@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loaderdoctor.analyse import stats
 from loaderdoctor.analyse.counters import Change, ratio, within
 from loaderdoctor.analyse.frames import NS, table
+from loaderdoctor.analyse.steady import OTHER_LOOP, steady_of
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
+    import pandas as pd
 
     from loaderdoctor.analyse.counters import Row
+    from loaderdoctor.analyse.loaders import Loader
     from loaderdoctor.analyse.ranks import Rank
     from loaderdoctor.analyse.timeline import Timeline
     from loaderdoctor.record.run import Run
@@ -24,6 +28,10 @@ if TYPE_CHECKING:
     Times = npt.NDArray[np.int64]
 
 NOT_SAMPLED = Missing("training-not-sampled", "The training process was not sampled while it computed for long enough.")
+NO_STEPS = Missing("no-steps", "Too few steps without an evaluation inside were recorded.")
+NONE_SLOW = Missing("no-slow-steps", "No step computes much longer than the others.")
+FEWEST_STEPS = 20
+MANY_TIMES = 3.0  # the median: steps of one script differ by less, unless they do something else
 LEAST_COMPUTE_S = 0.5  # the kernel counts CPU time in hundredths of a second, and a row a second has one at each end
 
 
@@ -86,6 +94,22 @@ def _rows(run: Run, rank: Rank, timeline: Timeline, field: str) -> list[Row]:
     ]
 
 
-def known_cores(value: Value, otherwise: float) -> float:
-    """The number, or what stands in for it."""
-    return value.value if isinstance(value, Measured) else otherwise
+def slow_steps(steps: pd.DataFrame, main: Loader | None, roles: Mapping[int, str]) -> tuple[Value, Value]:
+    """(computing beyond the median in steps of many times the median, of all steps' time; of that, in their first third).
+
+    Of all steps of the main loader, warm-up and all; steps with an evaluation inside are left out.
+    """
+    if main is None:
+        return NO_STEPS, NO_STEPS
+    _, excluded = steady_of(steps, main, roles)
+    own = steps[steps["loader"].isin(main.numbers)]
+    if OTHER_LOOP in excluded or len(own) < FEWEST_STEPS:
+        return NO_STEPS, NO_STEPS
+    compute_ns = (own["end_ns"] - own["got_ns"] - own["held_ns"]).to_numpy(dtype=float)
+    median_ns = float(np.median(compute_ns))
+    excess_ns = np.where(compute_ns > MANY_TIMES * median_ns, compute_ns - median_ns, 0.0)
+    slow = stats.ratio(excess_ns, (own["end_ns"] - own["begin_ns"]).to_numpy(dtype=float), "share")
+    if excess_ns.sum() <= 0:
+        return slow, NONE_SLOW
+    early = np.where(np.arange(len(own)) < len(own) / 3, excess_ns, 0.0)
+    return slow, Measured.exact(float(early.sum() / excess_ns.sum()), "share", int((excess_ns > 0).sum()))

@@ -14,11 +14,13 @@ from loaderdoctor import causes
 from loaderdoctor.analyse.signals import (
     DeviceSignals,
     DiskSignals,
+    JobSignals,
     LoaderSignals,
     MachineSignals,
     MakingSignals,
     Signals,
     StepSignals,
+    TrainingSignals,
 )
 from loaderdoctor.causes import CAUSES, diagnose, get, page, subsystem, titles
 from loaderdoctor.causes.base import Threshold
@@ -29,6 +31,8 @@ OWNERS = {
     "": Signals,
     "loader": LoaderSignals,
     "loader.making": MakingSignals,
+    "job": JobSignals,
+    "training": TrainingSignals,
     "device": DeviceSignals,
     "disk": DiskSignals,
     "machine": MachineSignals,

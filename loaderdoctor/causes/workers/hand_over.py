@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from loaderdoctor.values import Value
 
 MANY_PIECES = Threshold(
-    32, "pieces", "A batch of a few fields has a few tensors; each more is a file, a descriptor and a dozen system calls."
+    32,
+    "pieces",
+    "A batch of a few fields has a few tensors; each more is a file, a descriptor and a dozen system calls.",
 )
 HANDLE_BYTES = 512  # of a message that stands for a tensor in shared memory: 330 to 480 in torch 2.1 to 2.14
-PICKLED_PIECE_BYTES = 256  # an object of Python's with a number or two in it takes about so much to pickle and to make again
+PICKLED_PIECE_BYTES = (
+    256  # an object of Python's with a number or two in it takes about so much to pickle and to make again
+)
 
 
 def moving(loader: LoaderSignals) -> Value:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
 
 FELT = Threshold(0.1, "share", "Receiving less of each step than this hides nothing that is worth an edit.")
-PACKED = Interval(2.0, 8.0, 16.0)  # tensors of a batch that is packed: a tensor a field, and one that says where each begins
+PACKED = Interval(
+    2.0, 8.0, 16.0
+)  # tensors of a batch that is packed: a tensor a field, and one that says where each begins
 EXAMPLE = """\
 def collate(samples):                       # one tensor a field, and where each sample begins
     boxes = [s["boxes"] for s in samples]

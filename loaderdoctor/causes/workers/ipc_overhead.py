@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 DEARER = Threshold(1.0, "times", "From here on, a worker costs more time than it takes over.")
 
+TORCHS_PREFETCH = 2  # what torch sets itself where there are workers: it is not in the source
+
 
 def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
     """No workers; torch refuses two of their settings without them."""
@@ -22,12 +24,11 @@ def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
     if loader.settings.prefetch_factor is not None and loader.settings.prefetch_factor != TORCHS_PREFETCH:
         settings["prefetch_factor"] = None
     return Treatment(
-        f"Make the batches in the training process: making one takes less than getting it from one of {counted(loader.settings.num_workers)}.",
+        "Make the batches in the training process: making one takes less than getting it from "
+        f"{counted(loader.settings.num_workers)}.",
         Change(settings),
     )
 
-
-TORCHS_PREFETCH = 2  # what torch sets itself where there are workers: it is not in the source
 
 CAUSE = Cause(
     id="ipc-overhead",

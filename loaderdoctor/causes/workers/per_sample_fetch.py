@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loaderdoctor.analyse.signals import Site
 from loaderdoctor.causes.base import Action, Cause, Change, Interval, Signal, Threshold, Treatment
 from loaderdoctor.causes.gates import at_least, below, derived, has_workload, is_torchs, waits
-from loaderdoctor.analyse.signals import Site
 from loaderdoctor.values import Measured, Missing
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ FINE = Threshold(
 COMPUTES = Threshold(0.5, "share", "Samples that are waited for do not lie in memory.")
 IN_MEMORY = Threshold(64 << 10, "bytes", "Data that lies in memory is not read; some files of the system are.")
 NAMED = Threshold(0.5, "share", "Where a library decodes or transforms the samples, that is what takes the time.")
-LEFT = Interval(0.03, 0.1, 0.3)  # of the CPU time: gathering a batch at once was reported, and measured, 3 to 30 times faster
+LEFT = Interval(
+    0.03, 0.1, 0.3
+)  # of the CPU time: gathering a batch at once was reported, and measured, 3 to 30 times faster
 EXAMPLE = """\
 def __getitems__(self, rows):
     rows = torch.as_tensor(rows)
@@ -52,7 +54,8 @@ def _computing(_signals: Signals, loader: LoaderSignals) -> Value:
     if not isinstance(cpu, Measured):
         return cpu
     scale = 1 / max(1e-9, 1 - (queued.value if isinstance(queued, Measured) else 0.0))
-    return Measured(*(min(1.0, value * scale) for value in (cpu.value, cpu.low, cpu.high)), cpu.n, cpu.unit)
+    best, low, high = (min(1.0, value * scale) for value in (cpu.value, cpu.low, cpu.high))
+    return Measured(best, low, high, cpu.n, cpu.unit)
 
 
 def _in_libraries(_signals: Signals, loader: LoaderSignals) -> Value:
@@ -67,7 +70,9 @@ def _in_libraries(_signals: Signals, loader: LoaderSignals) -> Value:
 
 SAMPLE = derived("loader.sample_s", "One sample, its part of the collating with it", _per_sample)
 COMPUTING = derived("loader.fetch_cpu_share", "Making a batch is computing", _computing)
-LIBRARIES = derived("loader.fetch_s", "Making a batch is work of libraries that read, decode and transform", _in_libraries)
+LIBRARIES = derived(
+    "loader.fetch_s", "Making a batch is work of libraries that read, decode and transform", _in_libraries
+)
 
 
 def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
@@ -86,7 +91,8 @@ def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
 def _own_site(loader: LoaderSignals) -> Site | None:
     """Where the dataset makes a sample, if it was seen; else where the loader is built."""
     return next(
-        (Site(hot.file, hot.line) for hot in loader.hot_functions if hot.function.endswith(_OWN) and hot.line), loader.site
+        (Site(hot.file, hot.line) for hot in loader.hot_functions if hot.function.endswith(_OWN) and hot.line),
+        loader.site,
     )
 
 

@@ -21,6 +21,8 @@ from loaderdoctor.causes.workers.per_sample_fetch import COMPUTING
 from loaderdoctor.values import Measured
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from loaderdoctor.analyse.signals import LoaderSignals, Signals, Workload
     from loaderdoctor.values import Value
 
@@ -30,7 +32,10 @@ COMPUTES = Threshold(0.5, "share", "Work that waits for a disk or a network need
 OTHERS = Threshold(0.5, "share", "Where other jobs keep most of the cores busy, the queue is theirs.")
 THROTTLED = Threshold(0.05, "share", "A quota that stops the job holds up few workers as it does many.")
 SINGLE = Threshold(2.0, "threads", "Workers of many threads each crowd the cores however few they are.")
-SAME_COUNT = 0.3  # calls a sample may differ so much from the number of workers and still be it: batches are cut anywhere
+SAME_COUNT = (
+    0.3  # calls a sample may differ so much from the number of workers and still be it: batches are cut anywhere
+)
+AS_GOOD = 0.98  # of the best speed: within the noise of two runs
 LEFT_EACH = 0.1  # of the repeated work, more or less, that a worker less saves
 
 
@@ -60,11 +65,12 @@ def treat(signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidence
     if not is_worth(gain):
         return (predicted(gain, change),)
     why = f"with {loader.settings.num_workers}, they take turns on {workload.cores:.3g} cores"
-    repeats = f", and each goes through the whole stream for its part of it ({_calls(loader):.0f} calls a sample)" if work else ""
+    repeats = (
+        f", and each goes through the whole stream for its part of it ({_calls(loader):.0f} calls a sample)"
+        if work
+        else ""
+    )
     return Treatment(f"Start {counted(change.settings['num_workers'])}: {why}{repeats}.", change)
-
-
-AS_GOOD = 0.98  # of the best speed: within the noise of two runs
 
 
 def _counts(workload: Workload) -> range:
@@ -76,7 +82,7 @@ def _calls(loader: LoaderSignals) -> float:
     return calls.value if isinstance(calls, Measured) else 0.0
 
 
-def _repeated(loader: LoaderSignals, workload: Workload):  # noqa: ANN202
+def _repeated(loader: LoaderSignals, workload: Workload) -> Callable[[int], dict[str, Interval]] | None:
     """How the CPU work of a batch falls with fewer workers, where each of them goes through all of a stream; else None."""
     now = workload.settings.num_workers
     if loader.settings.dataset_kind != "iterable" or abs(_calls(loader) / now - 1) > SAME_COUNT:
@@ -95,7 +101,9 @@ CAUSE = Cause(
     applies=(has_workers, is_torchs, has_workload),
     gates=(
         waits(),
-        at_least(derived("machine.cpus_allowed", "Workers of the job, over its usable cores", _workers_per_core), CROWDED),
+        at_least(
+            derived("machine.cpus_allowed", "Workers of the job, over its usable cores", _workers_per_core), CROWDED
+        ),
         at_least(Signal("loader.fetch_run_queue_share", "Batches being made wait for a core"), QUEUEING),
         at_least(COMPUTING, COMPUTES),
         below(Signal("machine.neighbour_allowed_cpu_share", "Cores that other jobs keep busy"), OTHERS, if_known=True),
