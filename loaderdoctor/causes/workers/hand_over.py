@@ -49,6 +49,20 @@ def _over_making(_signals: Signals, loader: LoaderSignals) -> Value:
     return Measured(best, min(best, low), max(best, high), moved.n, "times")
 
 
+def _of_waits(_signals: Signals, loader: LoaderSignals) -> Value:
+    """Moving batches over the waits for them: what else fills a wait, no worker more or less changes."""
+    moved, step, compute = moving(loader), loader.step_s, loader.compute_s
+    if not isinstance(moved, Measured):
+        return moved
+    if not isinstance(step, Measured) or not isinstance(compute, Measured):
+        return step if isinstance(step, Missing) else compute
+    wait_s = step.value - compute.value
+    if wait_s <= 0:
+        return Missing("no-waits", "The loader is not waited for in most of its steps.")
+    best, low, high = (min(1.0, value / wait_s) for value in (moved.value, moved.low, moved.high))
+    return Measured(best, low, high, moved.n, "share")
+
+
 def _of_step(_signals: Signals, loader: LoaderSignals) -> Value:
     """Receiving a batch over a step: one process receives them all, one after the other."""
     received, step = loader.receive_s, loader.step_s
@@ -68,5 +82,6 @@ def _pieces(_signals: Signals, loader: LoaderSignals) -> Value:
 
 
 MOVING_OVER_MAKING = derived("loader.send_s", "Moving a batch between processes, over making it", _over_making)
+MOVING_OF_WAITS = derived("loader.send_s", "Moving batches between processes, of the waits for them", _of_waits)
 RECEIVING = derived("loader.receive_s", "Taking a batch in, of a step", _of_step)
 PIECES = derived("loader.tensors_per_batch", "Pieces of a batch: tensors, and what is pickled beside them", _pieces)

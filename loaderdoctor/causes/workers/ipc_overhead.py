@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.causes.base import Cause, Change, Signal, Threshold, Treatment
 from loaderdoctor.causes.gates import at_least, below, counted, has_workers, has_workload, is_torchs, waits
-from loaderdoctor.causes.workers.hand_over import MANY_PIECES, MOVING_OVER_MAKING, PIECES, RECEIVING
+from loaderdoctor.causes.workers.hand_over import MANY_PIECES, MOVING_OF_WAITS, MOVING_OVER_MAKING, PIECES, RECEIVING
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
 
 DEARER = Threshold(1.0, "times", "From here on, a worker costs more time than it takes over.")
 
+FILLS = Threshold(0.4, "share", "What fills less of the waits is not their cause: the sampler, say, runs in next() too.")
 TORCHS_PREFETCH = 2  # what torch sets itself where there are workers: it is not in the source
 
 
@@ -34,7 +35,12 @@ CAUSE = Cause(
     id="ipc-overhead",
     title="Moving a batch between processes costs more than making it",
     applies=(has_workers, is_torchs, has_workload),
-    gates=(waits(), at_least(MOVING_OVER_MAKING, DEARER), below(PIECES, MANY_PIECES, if_known=True)),
+    gates=(
+        waits(),
+        at_least(MOVING_OVER_MAKING, DEARER),
+        at_least(MOVING_OF_WAITS, FILLS),
+        below(PIECES, MANY_PIECES, if_known=True),
+    ),
     treat=treat,
     shows=(
         Signal("loader.fetch_s", "Making a batch, in a worker"),
