@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 DEARER = Threshold(1.0, "times", "From here on, a worker costs more time than it takes over.")
 
-FILLS = Threshold(0.4, "share", "What fills less of the waits is not their cause: the sampler, say, runs in next() too.")
+FILLS = Threshold(
+    0.4, "share", "What fills less of the waits is not their cause: the sampler, say, runs in next() too."
+)
 TORCHS_PREFETCH = 2  # what torch sets itself where there are workers: it is not in the source
 
 
