@@ -29,7 +29,7 @@ def cheap(**overrides):
 
 
 def test_found_and_cured_without_workers():
-    finding = answer("ipc-overhead", on_a_cpu(cheap()))
+    finding = answer("ipc-overhead", on_a_cpu(cheap(), measured_s=180 * 0.0033))
     assert finding.status == "found"
     assert finding.prescription.settings == {"num_workers": 0, "persistent_workers": False}
     assert finding.gain.speedup.low > 1.2
