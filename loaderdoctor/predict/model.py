@@ -110,12 +110,12 @@ class _Cpu:
             process.speed = 1 / (1 + process.task.cpu_share * (cpu - 1) + process.task.disk_share * (disk - 1))
         if consumer:
             slowed = 1 + min(1.0, own) * (cpu - 1)
-            consumer.speed = 1 / max(slowed, self._team_stretch(own, demand))
+            consumer.speed = 1 / max(slowed, self._team_stretch(consumer.task.cpu_share, own + demand))
 
-    def _team_stretch(self, own: float, demand: float) -> float:
+    def _team_stretch(self, threads: float, wanted: float) -> float:
         """How much longer the consumer's work takes where it runs on several cores, and workers want some of them."""
-        taken = own + demand + self.neighbours - self.cores
-        return 1 + TEAM_LOSS * min(1.0, max(0.0, taken)) * min(1.0, max(0.0, own - 1))
+        taken = wanted + self.neighbours - self.cores
+        return 1 + TEAM_LOSS * min(1.0, max(0.0, taken)) * min(1.0, max(0.0, threads - 1))
 
     def pass_time(self, consumer: _Process | None, passed_s: float) -> None:
         """Notes how much of the consumer's CPU time passed, and how much longer it took."""

@@ -58,3 +58,7 @@ def test_a_sampler_that_fills_the_waits_is_another_illness():
 
 def test_a_loader_without_workers_moves_nothing():
     assert answer("ipc-overhead", on_a_cpu(workers_busy(0))).status == "not-applicable"
+
+
+def test_hand_overs_that_wait_for_a_core_are_another_illness():
+    assert answer("ipc-overhead", on_a_cpu(cheap(fetch_run_queue_share=exact(0.8)))).status == "ruled-out"

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 DEARER = Threshold(1.0, "times", "From here on, a worker costs more time than it takes over.")
 
+CROWDED = Threshold(
+    0.5,
+    "share",
+    "Where processes wait for a core longer than they have one, a hand-over is that wait, not its own work.",
+)
 FILLS = Threshold(
     0.4, "share", "What fills less of the waits is not their cause: the sampler, say, runs in next() too."
 )
@@ -39,6 +44,7 @@ CAUSE = Cause(
     applies=(has_workers, is_torchs, has_workload),
     gates=(
         waits(),
+        below(Signal("loader.fetch_run_queue_share", "Batches being made wait for a core"), CROWDED, if_known=True),
         at_least(MOVING_OVER_MAKING, DEARER),
         at_least(MOVING_OF_WAITS, FILLS),
         below(PIECES, MANY_PIECES, if_known=True),
