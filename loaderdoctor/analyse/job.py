@@ -145,7 +145,7 @@ def _computes(
 def _spread(cores: Sequence[Value]) -> Value:
     """How many times the CPU time of the least busy rank the busiest one computes."""
     known = [value for value in cores if isinstance(value, Measured) and value.value > 0]
-    if len(cores) < 2:  # noqa: PLR2004
+    if len(cores) < 2:  # noqa: PLR2004 - one rank differs from nobody
         return ONE_RANK
     if len(known) < len(cores):
         return NO_RANK_CPU

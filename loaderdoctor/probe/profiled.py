@@ -75,6 +75,7 @@ class Profile:
         self.stages_open: list[_Call] = []
         self.took: dict[tuple[Stack, str | None], list[int]] = {}  # (stack, C function) -> [CPU ns, waited ns]
         self.stages: dict[str, list[int]] = {}  # name -> [calls, self ns, self CPU ns, total ns]
+        self.is_stream = False
         self.called: dict[str, int] = {}  # what a stream's __iter__ calls itself, and how often
         self.events = 0
 
@@ -91,7 +92,9 @@ class Profile:
         if event in {"call", "c_call"}:
             stage = self.known.of_call(frame) if event == "call" else self.known.of_c_call(arg)
             call = _Call(stage, self.events)
-            if len(self.open) == OWN_CALLS:
+            if not self.open and arg is next:
+                self.is_stream = True
+            if self.is_stream and len(self.open) == OWN_CALLS:
                 name = frame.f_code.co_name if event == "call" else getattr(arg, "__name__", "")
                 self.called[name] = self.called.get(name, 0) + 1
             self.open.append(call)
