@@ -30,6 +30,7 @@ SHORTEST_CPU_NS = 20_000  # ten times what the profiler itself adds to a call
 FIRST_AFTER = 4  # batches; the first ones open files and import
 EVERY = 16  # batches at least between two profiled ones
 OWN_CALLS = 2  # calls open where a stream's own __iter__ calls something: next(), and __iter__ itself
+OFTEN = 8  # calls in a batch: fewer tell of no items that a stream goes through
 MOST_COST = 0.001  # share of the time of making batches
 CALIBRATION_CALLS = 64  # of a function that does nothing: a tenth of a millisecond, once a process
 _STACK, _STAGE, _PROFILED = KIND_OF["stack"], KIND_OF["stage"], KIND_OF["profiled"]
@@ -244,8 +245,8 @@ def _write(profile: Profile, writer: Writer, worker: int, took_ns: int) -> None:
     writer.put(_PROFILED, worker, now_ns, 1, took_ns)
     for name, took in profile.stages.items():
         writer.put(_STAGE, worker, writer.text(name), now_ns, *took)
-    if profile.called:
-        name, calls = max(profile.called.items(), key=lambda called: called[1])
+    name, calls = max(profile.called.items(), key=lambda called: called[1], default=("", 0))
+    if calls >= OFTEN:
         writer.put(_STAGE, worker, writer.text(f"called:{name}"), now_ns, calls, 0, 0, 0)
     for (stack, function), (cpu_ns, waited_ns) in profile.took.items():
         told_cpu_ns = cpu_ns if timer_is_blind else 0
