@@ -105,7 +105,7 @@ def test_each_transform_of_a_container_is_a_stage(library):
     assert {name: row["calls"] for name, row in stages.items()} == {"transform:Flip": 1, "transform:shift": 1}
 
 
-def test_what_a_stream_goes_through_for_a_batch_is_counted(library):
+def test_what_a_stream_goes_through_for_a_batch_is_counted():
     """Every tenth of forty items is yielded, as by one of ten workers that each parse all of them."""
 
     def part_of_all():
@@ -125,7 +125,7 @@ def test_what_a_stream_goes_through_for_a_batch_is_counted(library):
     assert {name: row["calls"] for name, row in recorder.stages().items()} == {"called:nothing": 40}
 
 
-def test_what_samples_by_number_call_is_not(library):
+def test_what_samples_by_number_call_is_not():
     recorder = batches(lambda: [calls_for(2) for _ in range(20)])
     assert recorder.stages() == {}
 
