@@ -6,31 +6,30 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from loaderdoctor.analyse import starved
-from loaderdoctor.analyse.around import disk_signals, machine_signals, worker_samples
+from loaderdoctor.analyse import starved, training
 from loaderdoctor.analyse.between import loop_signals
 from loaderdoctor.analyse.broken import broken_signals
 from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
 from loaderdoctor.analyse.frames import NS, table
-from loaderdoctor.analyse.hardware import hardware_signals
+from loaderdoctor.analyse.job import job_of, lead_of, together
 from loaderdoctor.analyse.loaders import Loader, damaged_settings, loaders_of
-from loaderdoctor.analyse.parts import Parts, absent, with_sound_samples, with_sound_workers
+from loaderdoctor.analyse.parts import Parts, absent, with_sound_workers
 from loaderdoctor.analyse.phases import as_long, phases_of
 from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
 from loaderdoctor.analyse.signals import (
     BrokenSignals,
-    DiskSignals,
-    HardwareSignals,
+    JobSignals,
     LoopSignals,
-    MachineSignals,
     Phase,
     Signals,
     StepSignals,
+    TrainingSignals,
 )
 from loaderdoctor.analyse.stages import named_stages, stacks
 from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals
+from loaderdoctor.analyse.surroundings import around_it
 from loaderdoctor.analyse.timeline import Timeline, timeline_of
 from loaderdoctor.analyse.trace import before_windows, trace_notes
 from loaderdoctor.analyse.work import made_of
@@ -44,11 +43,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from loaderdoctor.analyse.around import WorkerSample
-    from loaderdoctor.analyse.counters import Window
     from loaderdoctor.record.run import ProcessRecords, Run
 
     Note = tuple[str, str]
-    _Around = tuple[MachineSignals, DiskSignals, Mapping[int, WorkerSample], HardwareSignals]
 
 WINDOW = "The window under torch's profiler"
 NO_LOADER = Missing("no-loader", "No process of the script took a batch from a DataLoader.")
@@ -93,18 +90,24 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
     ranks, notes = parts.of("The ranks", lambda: ranks_of(run), lambda _: ((), ()))
     found = [parts.of(f"Rank {rank.number}", partial(_analysed, rank, parts), lambda _: None) for rank in ranks]
     analysed = [one for one in found if one is not None]
+    analysed = parts.of(
+        "The ranks' steps beside each other", lambda: _step_together(analysed), lambda _: _alone(analysed)
+    )
     notes = (*_notes(run), *traced, *notes)
     if not analysed:
         why = Missing(*parts.notes[-1]) if ranks else NO_LOADER
         return _without_loaders(run, (*notes, *parts.notes), why, parts)
-    first = analysed[0]
+    shares = [parts.of("The share of waiting of a rank", partial(_share, one), _same) for one in analysed]
+    trainings = [parts.of("The training's cores", partial(_training, run, one), _no_training) for one in analysed]
+    job = parts.of("The ranks of the job", lambda: _job(run, analysed, shares, trainings), _no_job)
+    lead = lead_of(shares, job)
+    first = analysed[lead]
     window = _window(first) if len(first.measured) else None
-    machine, disk, samples, hardware = _around(run, window, first.rank.main.pid, parts)
+    machine, disk, samples, hardware = around_it(run, window, first.rank.main.pid, parts)
     cores = parts.of("The cores of the job", lambda: _cores(first.rank, machine.cpus_allowed), lambda _: 1.0)
-    recorded = _recorded(first, cores, samples, run.sources, parts)
+    recorded = _recorded(first, cores, samples, run.sources, busy=trainings[lead].cores, parts=parts)
     main = first.loaders[0] if first.loaders else None
     copies_known = first.clock == DEVICE or kind_of(first.rank.main) == CPU
-    shares = [parts.of("The share of waiting of a rank", partial(_share, one), _same) for one in analysed]
     steps = partial(_steps, first, main, recorded, copies_known=copies_known)
     device = partial(device_signals, first.rank.main, first.timeline, _with_span(first.measured), first.clock)
     return Signals(
@@ -130,6 +133,8 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
             lambda why: absent(LoopSignals, why),
         ),
         hardware=hardware,
+        job=job,
+        training=trainings[lead],
         broken=parts.of(
             "How the run broke off", lambda: broken_signals(run, first.rank), lambda why: absent(BrokenSignals, why)
         ),
@@ -146,6 +151,41 @@ def _window(one: _Analysed) -> tuple[int, int]:
     return ends if seen is None else (seen.apart(ends[0]), seen.apart(ends[1]))
 
 
+def _training(run: Run, one: _Analysed) -> TrainingSignals:
+    slow, early = training.slow_steps(one.steps, one.loaders[0] if one.loaders else None, one.roles)
+    return TrainingSignals(
+        cores=training.compute_cores(run, one.rank, one.timeline),
+        run_queue_share=training.run_queue_share(run, one.rank, one.timeline),
+        slow_share=slow,
+        slow_early_share=early,
+    )
+
+
+def _step_together(analysed: Sequence[_Analysed]) -> list[_Analysed]:
+    """With what each rank waited for the last one in each step, on the host's clock."""
+    steps = together([one.steps for one in analysed], [one.roles for one in analysed])
+    return [replace(one, steps=its_steps) for one, its_steps in zip(analysed, steps, strict=True)]
+
+
+def _alone(analysed: Sequence[_Analysed]) -> list[_Analysed]:
+    return [replace(one, steps=one.steps.assign(held_ns=0.0)) for one in analysed]
+
+
+def _job(
+    run: Run, analysed: Sequence[_Analysed], shares: Sequence[Value], trainings: Sequence[TrainingSignals]
+) -> JobSignals:
+    steps, roles = [one.steps for one in analysed], [one.roles for one in analysed]
+    return job_of(run, steps, roles, shares, [one.cores for one in trainings])
+
+
+def _no_job(reason: Missing) -> JobSignals:
+    return absent(JobSignals, reason)
+
+
+def _no_training(reason: Missing) -> TrainingSignals:
+    return absent(TrainingSignals, reason)
+
+
 def _analysed(rank: Rank, parts: Parts) -> _Analysed:
     timeline = timeline_of(rank.main)
     clock, steps = parts.of(
@@ -156,31 +196,14 @@ def _analysed(rank: Rank, parts: Parts) -> _Analysed:
     return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, timeline.taken_from, steps, timeline.loops))
 
 
-def _around(run: Run, window: Window | None, pid: int, parts: Parts) -> _Around:
-    """What was seen from outside, without the series of samples that nothing can be made of."""
-
-    def all_of(run: Run) -> _Around:
-        seen = machine_signals(run, window), disk_signals(run, window), worker_samples(run, window)
-        return (*seen, hardware_signals(run, pid, window))
-
-    try:
-        return all_of(run)
-    except Exception:  # noqa: BLE001 - what is at fault is looked for, and said
-        run = with_sound_samples(run, all_of, parts)
-    return (
-        parts.of("The machine", lambda: machine_signals(run, window), lambda why: absent(MachineSignals, why)),
-        parts.of("The disk", lambda: disk_signals(run, window), _no_disk),
-        parts.of("The workers' samples", lambda: worker_samples(run, window), lambda _: {}),
-        parts.of("The hardware", lambda: hardware_signals(run, pid, window), lambda why: absent(HardwareSignals, why)),
-    )
-
-
-def _no_disk(reason: Missing) -> DiskSignals:
-    return absent(DiskSignals, reason, file_system=None, kind="unknown", device=None)
-
-
 def _recorded(
-    one: _Analysed, cores: float, samples: Mapping[int, WorkerSample], sources: Mapping[str, str], parts: Parts
+    one: _Analysed,
+    cores: float,
+    samples: Mapping[int, WorkerSample],
+    sources: Mapping[str, str],
+    *,
+    busy: Value,
+    parts: Parts,
 ) -> Recorded:
     """A rank's records, joined; without those of processes that nothing can be made of."""
 
@@ -206,6 +229,7 @@ def _recorded(
         cores=cores,
         worker_samples=samples,
         sources=sources,
+        compute_cores=busy,
     )
 
 
@@ -350,7 +374,7 @@ def _without_loaders(run: Run, notes: tuple[Note, ...], why: Missing, parts: Par
     ended_ns = run.meta.ended_ns
     seconds = (ended_ns - run.meta.started_ns) / NS if ended_ns is not None else 0.0
     ranks = {rank_of(process) for process in run.processes if process.header["role"] == ROLE_MAIN} - {UNKNOWN}
-    machine, disk, _, _ = _around(run, None, UNKNOWN, parts)
+    machine, disk, _, _ = around_it(run, None, UNKNOWN, parts)
     return Signals(
         clock=HOST,
         starved_share=why,

@@ -61,6 +61,7 @@ class Recorded:
     cores: float
     worker_samples: Mapping[int, WorkerSample]  # what the parent saw of worker processes, by process id
     sources: Mapping[str, str]  # path -> text of the script's own files
+    compute_cores: Value  # that the training keeps busy while it computes
 
 
 def loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderSignals:
@@ -118,7 +119,7 @@ def _loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderS
         ready_median=ready_median,
         ready_empty_share=ready_empty,
         step_s=median_s(steady["span_ns"], NO_MEASURED),
-        compute_s=median_s(steady["end_ns"] - steady["got_ns"], NO_MEASURED),
+        compute_s=median_s(steady["end_ns"] - steady["got_ns"] - steady["held_ns"], NO_MEASURED),
         fetch_s=mean_s(late["wall_ns"], NOT_RECORDED),
         fetch_cpu_share=share(late["cpu_ns"], late["wall_ns"], NOT_RECORDED),
         fetch_disk_share=share(late["disk_ns"], late["wall_ns"], NOT_RECORDED),
@@ -140,9 +141,15 @@ def _loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderS
         stages=part("stages", lambda: stages.stages_of(late, named, in_workers=with_workers), lambda _: ()),
         hot_functions=part("hot functions", lambda: stages.hot_functions(stacks), lambda _: ()),
         workload=part(
-            "replay", lambda: workload_of(*its, cores=recorded.cores, clock=recorded.clock, order=order), lambda _: None
+            "replay",
+            lambda: workload_of(
+                *its, cores=recorded.cores, clock=recorded.clock, order=order, compute_cores=recorded.compute_cores
+            ),
+            lambda _: None,
         ),
-        making=part("making", partial(making_of, loader, made, late, lives, recorded.worker_samples), _no_making),
+        making=part(
+            "making", partial(making_of, loader, made, late, lives, recorded.worker_samples, named=named), _no_making
+        ),
         reads=part("reads", lambda: _reads(stacks, recorded.sources, late), lambda why: absent(ReadSignals, why)),
         passes=part("passes", lambda: reads.passes_of(made, own), lambda why: absent(PassSignals, why)),
         code=part(

@@ -27,6 +27,7 @@ NO_FIRST = Missing("no-epoch-starts", "No first batch of an epoch was recorded a
 NO_STARTS = Missing("no-worker-start", "No start of a worker was recorded.")
 NO_LATER = Missing("one-epoch", "There are not enough batches of a first and of a later epoch to compare.")
 FEWEST = 8  # batches; the spread of fewer says nothing
+CALLED = "called"  # the stage records that count calls
 _BLOCK_BYTES = 512  # unit of ru_inblock
 
 
@@ -36,8 +37,10 @@ def making_of(
     late: pd.DataFrame,
     lives: Sequence[WorkerLife],
     samples: Mapping[int, WorkerSample],
+    *,
+    named: pd.DataFrame,
 ) -> MakingSignals:
-    """Of one loader; `made` are all of its batches, `late` those after warm-up."""
+    """Of one loader; `made` are all of its batches, `late` those after warm-up, `named` its stage records."""
     first = late[late["key"] == 0]
     sampled = [samples[life.pid] for life in lives if life.pid in samples]
     return MakingSignals(
@@ -55,6 +58,9 @@ def making_of(
         worker_other_threads_share=_mean([one.other_threads_share for one in sampled], "share"),
         collected_share=_collected(late),
         later_epochs=_later_epochs(made),
+        samples=_samples(late),
+        message_bytes=mean_of(late["message_bytes"], "bytes", NOT_RECORDED),
+        calls_per_sample=_calls_per_sample(named, late),
     )
 
 
@@ -91,6 +97,19 @@ def _mean(values: Sequence[Value], unit: str) -> Value:
 def _starts(lives: Sequence[WorkerLife]) -> Value:
     boots = [boot for life in lives if (boot := boot_s(life, life.start_ns)) is not None]
     return stats.mean(boots, "s") if boots else NO_STARTS
+
+
+def _samples(made: pd.DataFrame) -> Value:
+    return mean_of(made.loc[made["samples"] > 0, "samples"], "samples", NOT_RECORDED)
+
+
+def _calls_per_sample(named: pd.DataFrame, made: pd.DataFrame) -> Value:
+    """A stream that yields one of so many items that it goes through calls what it goes through them with as often."""
+    samples = _samples(made)
+    calls = named.loc[named["stage"] == CALLED, "calls"]
+    if len(calls) == 0 or not isinstance(samples, Measured):
+        return NOT_RECORDED
+    return stats.mean(calls / samples.value, "calls")
 
 
 def _samples_per_epoch(made: pd.DataFrame) -> Value:

@@ -93,12 +93,12 @@ def named_stages(rank: Rank, timeline: Timeline, made: pd.DataFrame) -> pd.DataF
     frames, profiled = [], set()
     for pid, loader, rows, _ in _records(rank, timeline, "profiled"):
         profiled.add(pid)
-        frames.append(rows.assign(pid=pid, loader=loader, stage="", **dict.fromkeys(_TIMES_AND_PIXELS, 0)))
+        frames.append(rows.assign(pid=pid, loader=loader, stage="", calls=0, **dict.fromkeys(_TIMES_AND_PIXELS, 0)))
     for pid, loader, rows, texts in _records(rank, timeline, "stage"):
         names = rows["name_text"].map(lambda number, texts=texts: texts.get(number, "")).str.partition(":")[0]
         batches = 1 if pid in profiled else _made_meanwhile(rows["at_ns"], made.loc[made["pid"] == pid, "begin_ns"])
         frames.append(rows.assign(pid=pid, loader=loader, stage=names, batches=batches))
-    columns = ["pid", "loader", "stage", "at_ns", "batches", *_TIMES_AND_PIXELS, "cpu_ns", "interpreted_ns"]
+    columns = ["pid", "loader", "stage", "at_ns", "calls", "batches", *_TIMES_AND_PIXELS, "cpu_ns", "interpreted_ns"]
     if not frames:
         return pd.DataFrame(columns=columns)
     return pd.concat(frames, ignore_index=True).reindex(columns=columns)

@@ -10,6 +10,7 @@ from loaderdoctor.analyse.exposure import DEVICE, as_nearest
 from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.signals import BatchWork, Workload
 from loaderdoctor.analyse.workers import boot_s, private_bytes
+from loaderdoctor.values import Measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.loaders import Loader
     from loaderdoctor.analyse.ranks import WorkerLife
     from loaderdoctor.analyse.signals import OrderSignals
+    from loaderdoctor.values import Value
 
 LEAST_MADE = 0.5  # of the batches must have a record of their making; fewer, and a replay would be made up
 _SYNCED = 0.9  # of the steps in which the host waits for the device: then it never runs ahead
@@ -34,6 +36,7 @@ def workload_of(
     cores: float,
     clock: str,
     order: OrderSignals,
+    compute_cores: Value,
 ) -> Workload | None:
     """The loader's batches in order of delivery; None where too few of them have a record of how they were made.
 
@@ -54,19 +57,20 @@ def workload_of(
             seconds.to_numpy().tolist(), epoch.tolist(), ordinal.tolist(), workers, chosen_s, strict=True
         )
     )
-    compute_s = ((steps["end_ns"] - steps["got_ns"]) / NS).tolist()
-    boots = [boot for life in lives if (boot := boot_s(life, life.started_ns)) is not None]
     on_device = clock == DEVICE
+    held_ns = 0.0 if on_device else steps["held_ns"]  # a wait for another rank's batch, which is no computing
+    compute_s = ((steps["end_ns"] - steps["got_ns"] - held_ns) / NS).tolist()
+    boots = [boot for life in lives if (boot := boot_s(life, life.started_ns)) is not None]
     return Workload(
         loader=loader.id,
         settings=loader.settings,
         batches=work,
         compute_s=tuple(compute_s),
-        waits_s=tuple((steps["exposed_ns"] / NS).tolist()),
+        waits_s=tuple(((steps["exposed_ns"] + held_ns) / NS).tolist()),
         epoch_overhead_s=_overheads(steps, seconds.assign(choose_s=chosen_s)),
         worker_start_s=float(np.median(boots)) if boots else 0.0,
         cores=cores,
-        compute_cpu_share=1.0,  # the probe does not read the thread's CPU time outside next(): assume it works
+        compute_cpu_share=_compute_cpu_share(steps, held_ns, compute_cores, cores),
         measured_from=int((~steps["measured"]).sum()),
         copy_s=float(steps.loc[steps["measured"], "copy_ns"].mean() / NS) if steps["measured"].any() else 0.0,
         batch_bytes=_batch_bytes(made),
@@ -78,6 +82,15 @@ def workload_of(
         rebuilt=order.rebuilt,
         streams=order.streams,
     )
+
+
+def _compute_cpu_share(steps: pd.DataFrame, held_ns: pd.Series[float] | float, busy: Value, cores: float) -> float:
+    """Cores that computing takes while it does not wait for another rank; one where that was not measured."""
+    if not isinstance(busy, Measured):
+        return 1.0
+    spent_ns = steps["end_ns"] - steps["got_ns"]
+    own_ns = (spent_ns - held_ns).sum()
+    return float(min(cores, busy.value * spent_ns.sum() / own_ns)) if own_ns > 0 else 1.0
 
 
 def _overheads(steps: pd.DataFrame, seconds: pd.DataFrame) -> tuple[float, ...]:

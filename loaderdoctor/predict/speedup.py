@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from math import exp, hypot, log
+from math import ceil, exp, hypot, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +39,8 @@ BLOCKS = 20  # a block is long against the queues of a loader, so that neighbour
 WITHIN = 0.02  # of the best time: a worker that gains less than the noise of two runs is not worth its memory
 HEADROOM = 1.15  # the next run may have a slower cache or network: a count that holds by a hair today starves then
 FELT_CORES = 0.1  # of neighbours; from there on the interval reaches to what the change gains without them
+PART_OF_A_CORE = 0.1  # a worker that finds less than this of a core free has none of its own
+TEAM_ERROR = 0.2  # log: of steps that compute on several cores while workers want them; two measured scripts lay within
 MOST_WORKERS = 32  # beyond it, work that only waits should be made asynchronous rather than spread over processes
 
 
@@ -92,8 +94,18 @@ def _slower(workload: Workload) -> Workload:
 
 
 def _last_useful(workload: Workload, cap: int) -> int:
-    """More workers than this cannot help: all of them busy make batches twice as fast as they are used."""
-    making_s = sum(batch.cpu_s + batch.disk_s + batch.blocked_s + batch.send_s for batch in workload.batches)
+    """More workers than this cannot help: all of them busy make batches twice as fast as they are used.
+
+    Nor do more than the cores that the training was measured to leave can run; work that waits leaves its core to another one's.
+    """
+    cpu_s = sum(batch.cpu_s + batch.send_s for batch in workload.batches)
+    making_s = cpu_s + sum(batch.disk_s + batch.blocked_s for batch in workload.batches)
+    own_s = sum(workload.compute_s)
+    own_cpu_s = own_s * workload.compute_cpu_share
+    at_best_s = max(own_s, (own_cpu_s + cpu_s) / workload.cores)  # however many workers there are
+    if cpu_s > 0 and at_best_s > 0:
+        free = max(0.0, workload.cores - own_cpu_s / at_best_s)
+        cap = max(1, min(cap, ceil(free * making_s / cpu_s - PART_OF_A_CORE)))
     using_s = sum(workload.device_s or workload.compute_s)
     needed = making_s / using_s if using_s > 0 else cap
     return max(1, min(cap, int(2 * needed) + 2))
@@ -119,8 +131,6 @@ def _replay(
 @lru_cache(maxsize=64)
 def _waited_for_core(workload: Workload) -> float:
     """The consumer's wait for a core in the run, over its CPU time, as the model sees it."""
-    if workload.settings.num_workers == 0:
-        return 0.0
     return model.run(plan(workload, {})).waited_for_core
 
 
@@ -152,8 +162,16 @@ def _speedup(workload: Workload, change: Key, other_s: float) -> Interval:
     low, high = min([best, *others]), max([best, *others])
     spread = _spread(now, changed) * loader_s / (loader_s + other_s)
     mismatch = CLOSE * abs(log(now.total_s / loader_s))
-    error = hypot(NOISE, (MODEL_ERROR + mismatch) * abs(log(best)), spread)
+    error = hypot(NOISE, (MODEL_ERROR + mismatch) * abs(log(best)), spread, _team_error(workload, dict(settings)))
     return Interval(low * exp(-error), best, high * exp(error))
+
+
+def _team_error(workload: Workload, settings: Mapping[str, Any]) -> float:
+    """What is not known of a training on several cores whose workers become more or fewer."""
+    workers = settings.get("num_workers", workload.settings.num_workers)
+    crowded = workload.compute_cpu_share + min(1, max(workers, workload.settings.num_workers)) > workload.cores
+    is_team = workload.compute_cpu_share > 1 + PART_OF_A_CORE
+    return TEAM_ERROR if is_team and crowded and workers != workload.settings.num_workers else 0.0
 
 
 def _ratio(now: Outcome, then: Outcome) -> float:

@@ -93,7 +93,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
     # content: one more than a checksum of it, of a pass's first batches (0: of a run that is older than the field)
     22: ("send", "worker batch begin_ns end_ns pickle_ns pickle_cpu_ns message_bytes tensors payload_bytes content"),
     23: ("worker_ready", "worker pid born_ns ready_ns affinity torch_threads private_bytes"),
-    # what one named stage took since its last record: self time, without the stages inside it.  pixels of images that it
+    # what one named stage took since its last record: self time, without the stages inside it.  "called:NAME" is none, but
+    # how often a stream's own __iter__ calls what it calls most, in the batch that was profiled.  pixels of images that it
     # took and gave, where it is one that tells (0 else, and in files that have no such field)
     24: ("stage", "worker name_text at_ns calls self_ns self_cpu_ns total_ns pixels_in pixels_out"),
     # a batch that was profiled: the stage records of the same at_ns are its, and those that have none took no time in it.

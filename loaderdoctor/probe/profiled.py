@@ -33,6 +33,8 @@ SHORT_STRETCH_NS = (
 )
 FIRST_AFTER = 4  # batches; the first ones open files and import
 EVERY = 16  # batches at least between two profiled ones
+OWN_CALLS = 2  # calls open where a stream's own __iter__ calls something: next(), and __iter__ itself
+OFTEN = 8  # calls in a batch: fewer tell of no items that a stream goes through
 MOST_COST = 0.001  # share of the time of making batches
 CALIBRATION_CALLS = 64  # of a function that does nothing: a tenth of a millisecond, once a process
 _STACK, _STAGE, _PROFILED = KIND_OF["stack"], KIND_OF["stage"], KIND_OF["profiled"]
@@ -80,6 +82,8 @@ class Profile:
         self.stages_open: list[_Call] = []
         self.took: dict[tuple[Stack, str | None], list[int]] = {}  # (stack, C function) -> [CPU ns, waited ns]
         self.stages: dict[str, list[int]] = {}  # name -> [calls, self ns, self CPU ns, total ns, pixels in, pixels out]
+        self.is_stream = False
+        self.called: dict[str, int] = {}  # what a stream's __iter__ calls itself, and how often
         self.events = 0
         self.cpu_ns = self.interpreted_ns = 0
         self.loops: dict[CodeType, bool] = {}
@@ -98,6 +102,11 @@ class Profile:
             stage = self.known.of_call(frame) if event == "call" else self.known.of_c_call(arg)
             is_image = stage is not None and event == "call"
             call = _Call(stage, self.events, self.known.pixels_of(frame) if is_image else (0, 0))
+            if not self.open and arg is next:
+                self.is_stream = True
+            if self.is_stream and len(self.open) == OWN_CALLS:
+                name = frame.f_code.co_name if event == "call" else getattr(arg, "__name__", "")
+                self.called[name] = self.called.get(name, 0) + 1
             self.open.append(call)
             if stage is not None:
                 self.stages_open.append(call)
@@ -270,6 +279,9 @@ def _write(profile: Profile, writer: Writer, worker: int, took_ns: int) -> None:
     writer.put(_PROFILED, worker, now_ns, 1, took_ns, profile.cpu_ns, profile.interpreted_ns)
     for name, took in profile.stages.items():
         writer.put(_STAGE, worker, writer.text(name), now_ns, *took)
+    name, calls = max(profile.called.items(), key=lambda called: called[1], default=("", 0))
+    if calls >= OFTEN:
+        writer.put(_STAGE, worker, writer.text(f"called:{name}"), now_ns, calls, 0, 0, 0)
     for (stack, function), (cpu_ns, waited_ns) in profile.took.items():
         told_cpu_ns = cpu_ns if timer_is_blind else 0
         if told_cpu_ns or waited_ns:

@@ -39,10 +39,32 @@ def test_a_rank_with_a_longer_warm_up_shifts_nothing():
     assert signals_of(builders.ranks_from([first, second])).starved_share.value == pytest.approx(alone)
 
 
-def test_steps_and_phases_are_those_of_the_first_rank():
-    signals = signals_of(builders.ranks_from(["[" + FAST * 40, "[" + SLOW * 40]))
-    assert signals.steps.data_wait_share.value == pytest.approx(0.25)
+@pytest.mark.parametrize(
+    ("drawings", "share"),
+    [
+        (["[" + FAST * 40, "[" + SLOW * 40], 0.75),
+        (["[" + SLOW * 40, "[" + FAST * 40], 0.75),
+        (["[" + (FAST + SLOW) * 20, "[" + (SLOW + FAST) * 20], 0.5),  # none: the first one
+    ],
+)
+def test_steps_and_loaders_are_those_of_the_rank_that_the_others_wait_for(drawings, share):
+    signals = signals_of(builders.ranks_from(drawings))
+    assert signals.steps.data_wait_share.value == pytest.approx(share)
     assert signals.main.batches == 40
+
+
+def test_a_wait_for_another_rank_is_no_computing():
+    signals = signals_of(builders.ranks_from(["[" + SLOW * 40, "[" + FAST * 40]))
+    assert signals.job.last_rank == 0
+    assert signals.job.held_share.value == pytest.approx(0.5)
+    balanced = signals_of(builders.ranks_from(["[" + (FAST + SLOW) * 20, "[" + (SLOW + FAST) * 20]))
+    assert balanced.main.compute_s.value == pytest.approx(builders.UNIT_S)
+    assert balanced.job.last_part.value == pytest.approx(0.5, abs=0.1)
+
+
+def test_processes_that_drift_apart_are_no_ranks_that_wait_for_each_other():
+    signals = signals_of(builders.ranks_from(["[" + "wc" * 80, "[" + "wccc" * 40]))
+    assert signals.job.held_share.slug == "ranks-not-together"
 
 
 def unnumbered(run):

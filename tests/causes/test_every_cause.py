@@ -17,6 +17,7 @@ from loaderdoctor.analyse.signals import (
     DeviceSignals,
     DiskSignals,
     HardwareSignals,
+    JobSignals,
     LoaderSignals,
     LoopSignals,
     MachineSignals,
@@ -26,6 +27,7 @@ from loaderdoctor.analyse.signals import (
     ReadSignals,
     Signals,
     StepSignals,
+    TrainingSignals,
 )
 from loaderdoctor.causes import CAUSES, diagnose, get, page, subsystem, titles
 from loaderdoctor.causes.base import Threshold
@@ -44,6 +46,8 @@ OWNERS = {
     "loop": LoopSignals,
     "loader.order": OrderSignals,
     "broken": BrokenSignals,
+    "job": JobSignals,
+    "training": TrainingSignals,
     "device": DeviceSignals,
     "disk": DiskSignals,
     "machine": MachineSignals,

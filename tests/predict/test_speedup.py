@@ -81,7 +81,7 @@ def test_the_best_value_lies_within_its_interval(settings):
         (0.030, 0.000, 0.010, 2.0, 4),  # three would just do
         (0.005, 0.000, 0.010, 2.0, 1),
         (0.100, 0.000, 0.010, 2.0, 11),  # waiting may take more than there are cores
-        (0.000, 0.030, 0.030, 2.0, 2),
+        (0.000, 0.030, 0.030, 2.0, 1),  # the training has one core, and one is left
         (0.000, 0.300, 0.001, 2.0, 2),  # computing may not
         (0.000, 0.300, 0.001, 8.0, 7),  # when all cores are wanted, nobody gets all of them
     ],
@@ -89,6 +89,14 @@ def test_the_best_value_lies_within_its_interval(settings):
 def test_the_fewest_workers_that_do_have_some_headroom(making_s, cpu_s, using_s, cores, fewest):
     plain = constant(blocked_s=making_s, cpu_s=cpu_s, compute_s=using_s, cores=cores, batches=200, batch_bytes=0)
     assert fewest_workers(plain) == fewest
+
+
+@pytest.mark.parametrize(("threads", "least"), [(1.0, 1.05), (2.0, 0.0)])
+def test_a_training_on_all_cores_leaves_none_for_workers(threads, least):
+    """Of batches that take as long to make as to use: one worker gains, unless the training computes on both cores."""
+    plain = constant(workers=0, cpu_s=0.008, compute_s=0.0094, cores=2.0, batches=200, batch_bytes=0)
+    gain = speedup(replace(plain, compute_cpu_share=threads, waits_s=(0.008,) * 200), Change({"num_workers": 1}))
+    assert (gain.low >= least) if least else (gain.best < 1.0 < gain.high)
 
 
 def test_no_more_workers_than_the_cap():

@@ -105,6 +105,31 @@ def test_each_transform_of_a_container_is_a_stage(library):
     assert {name: row["calls"] for name, row in stages.items()} == {"transform:Flip": 1, "transform:shift": 1}
 
 
+def test_what_a_stream_goes_through_for_a_batch_is_counted():
+    """Every tenth of forty items is yielded, as by one of ten workers that each parse all of them."""
+
+    def part_of_all():
+        for item in range(40):
+            nothing()
+            if item % 10 == 9:
+                yield item
+
+    recorder = Recorder()
+    profiled._due.__init__()
+    for _ in range(profiled.FIRST_AFTER + 1):
+        stream = part_of_all()
+        profiled.batch_began()
+        for _ in range(4):
+            next(stream)
+        profiled.batch_ended(recorder, 3)
+    assert {name: row["calls"] for name, row in recorder.stages().items()} == {"called:nothing": 40}
+
+
+def test_what_samples_by_number_call_is_not():
+    recorder = batches(lambda: [calls_for(2) for _ in range(20)])
+    assert recorder.stages() == {}
+
+
 def test_only_one_batch_in_many_is_profiled_and_says_so(library):
     recorder = batches(lambda: library.decode(1), count=profiled.FIRST_AFTER + profiled.EVERY)
     assert [row["batches"] for row in recorder.rows_of("profiled")] == [1]
