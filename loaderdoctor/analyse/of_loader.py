@@ -1,4 +1,4 @@
-"""What may be read of one loader: how its batches are made, delivered and waited for.  Units are as in signals.py."""
+"""What may be read of one loader: how its batches are made, delivered and waited for, in the units of signals.py."""
 
 from __future__ import annotations
 

@@ -77,3 +77,12 @@ def start_method_of(worker: Any) -> int:
     multiprocessing: Any = sys.modules["multiprocessing"]
     method = getattr(worker, "_start_method", None) or multiprocessing.get_start_method(allow_none=True)
     return STARTS.index(method) if method in STARTS else UNKNOWN
+
+
+def which_of(watch: Watch, iterator: Any, received: int) -> tuple[int, int]:
+    """(batch, worker) of the batch that next() has just returned; `received` are those in order before it."""
+    if received == UNKNOWN:
+        return watch.ordinal - 1, UNKNOWN
+    # Out of order it is that of the last message; `_rcvd_idx` then moves past batches that were returned before.
+    batch = iterator._rcvd_idx - 1 if getattr(iterator, "_in_order", True) else watch.batch
+    return batch, watch.makers.pop(batch, UNKNOWN)

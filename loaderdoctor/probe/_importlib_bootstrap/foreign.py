@@ -65,9 +65,7 @@ def _requested(watch: Watch, _iterator: Any, begin_ns: int) -> Request | None:
     probe = watch.probe
     depth = None
     try:
-        depth = begun(probe, watch)
-        if not depth:
-            probe.writer.step(begin_ns, watch.iterator)
+        depth = begun(probe, watch, begin_ns)
         probe.clock.requested(watch.iterator, outermost=depth == 0)
         return Request(begin_ns, thread_time_ns(), 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth)
     except Exception as error:

@@ -16,7 +16,7 @@ from .. import state
 from ..faults import pass_on
 from ..layout import BUILT, KIND_OF, NEXT_BATCH, NEXT_END, NEXT_ERROR, RESET, UNKNOWN
 from ..watch import ATTRIBUTE, Watch
-from .arrivals import hook_arrivals, start_method_of, time_receiving
+from .arrivals import hook_arrivals, start_method_of, time_receiving, which_of
 from .handing_over import is_due, listen
 from .stopping import ends_here
 
@@ -282,8 +282,8 @@ def timed_next(
 _OURS: set[Any] = set()  # the code of every __next__ of ours
 
 
-def begun(probe: Probe, watch: Watch) -> int:
-    """This thread is inside one more next(); how many it was inside of before.
+def begun(probe: Probe, watch: Watch, begin_ns: int) -> int:
+    """This thread is inside one more next(), since `begin_ns`; how many it was inside of before.
 
     An exception of a signal's handler can strike where one ends, and leave it behind: then no frame of it is there.
     """
@@ -294,6 +294,8 @@ def begun(probe: Probe, watch: Watch) -> int:
     if not depth and probe.thread.task is None:
         probe.thread.fetching = 0
     watches.append(watch)
+    if not depth and not probe.is_worker:
+        probe.writer.step(begin_ns, watch.iterator)
     return depth
 
 
@@ -309,9 +311,7 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
     depth = None
     probe = watch.probe
     try:
-        depth = begun(probe, watch)
-        if not depth and not probe.is_worker:
-            probe.writer.step(begin_ns, watch.iterator)
+        depth = begun(probe, watch, begin_ns)
         received = ready = stash = outstanding = UNKNOWN
         if iterator._num_workers:
             received, outstanding = iterator._rcvd_idx, iterator._tasks_outstanding
@@ -346,7 +346,7 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
         if not probe.is_worker:
             probe.clock.got(watch.iterator, ordinal, status)
         watch.ordinal = ordinal + 1
-        batch, worker = _which(watch, iterator, request) if status == NEXT_BATCH else (UNKNOWN, UNKNOWN)
+        batch, worker = which_of(watch, iterator, request.received) if status == NEXT_BATCH else (UNKNOWN, UNKNOWN)
         is_training = request.depth == 0 and status == NEXT_BATCH and not probe.is_worker
         if is_training:
             probe.stop.delivered(watch.loader, request.begin_ns)
@@ -366,15 +366,6 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
             listen(probe.writer, watch, ordinal, sys._getframe(2))
     except Exception as error:
         pass_on(error)
-
-
-def _which(watch: Watch, iterator: Any, request: Request) -> tuple[int, int]:
-    """(batch, worker) of the batch just returned."""
-    if request.received == UNKNOWN:
-        return watch.ordinal - 1, UNKNOWN
-    # Out of order it is that of the last message; `_rcvd_idx` then moves past batches that were returned before.
-    batch = iterator._rcvd_idx - 1 if getattr(iterator, "_in_order", True) else watch.batch
-    return batch, watch.makers.pop(batch, UNKNOWN)
 
 
 def _grad_enabled() -> int:
