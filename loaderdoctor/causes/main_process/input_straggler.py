@@ -88,6 +88,6 @@ CAUSE = Cause(
     treat=treat,
     shows=(Signal("job.others_wait_share", "The other ranks wait for their own loaders, at most"),),
     slice=Signal("job.last_wait_share", "The last rank waits for its loader"),
-    explains=("no-workers", "too-few-workers"),
+    explains=("no-workers", "too-few-workers", "remote-latency", "storage-bandwidth", "small-file-latency"),
     scope="run",
 )

@@ -57,6 +57,6 @@ CAUSE = Cause(
     ),
     explains=(
         *("too-few-workers", "read-amplification", "small-file-latency", "storage-bandwidth"),
-        *("python-overhead", "cpu-decode", "head-of-line", "bursty-prefetch"),
+        *("python-overhead", "cpu-decode", "cpu-augment", "head-of-line", "bursty-prefetch"),
     ),
 )

@@ -86,5 +86,5 @@ CAUSE = Cause(
         Signal("loader.reads.asked_bytes", "Read for a batch"),
         Signal("loader.batch_bytes", "Bytes of a batch as it is delivered"),
     ),
-    explains=("too-few-workers", "python-overhead", "cpu-decode", "head-of-line", "bursty-prefetch"),
+    explains=(*("too-few-workers", "python-overhead", "cpu-decode", "cpu-augment", "head-of-line", "bursty-prefetch"),),
 )

@@ -110,5 +110,6 @@ CAUSE = Cause(
     treat=treat,
     shows=(Signal("device.copy_bandwidth", "Speed of the copies"), Signal("loader.batch_bytes", "Bytes of a batch")),
     slice=FELT,
+    explains=("slow-collate",),
     scope="run",
 )

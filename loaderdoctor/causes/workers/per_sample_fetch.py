@@ -113,5 +113,5 @@ CAUSE = Cause(
         Signal("loader.making.samples", "Samples of a batch"),
         Signal("loader.collate_s", "Stacking them, of that"),
     ),
-    explains=("no-workers", "too-few-workers"),
+    explains=("no-workers", "too-few-workers", "slow-collate", "python-overhead"),
 )

@@ -116,5 +116,5 @@ CAUSE = Cause(
         Signal("machine.cpu_busy_share", "Usable cores that this job keeps busy"),
         Signal("loader.making.calls_per_sample", "Calls a sample of what the stream calls most"),
     ),
-    explains=("too-few-workers",),
+    explains=("too-few-workers", "head-of-line", "bursty-prefetch"),
 )
