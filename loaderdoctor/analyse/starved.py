@@ -14,8 +14,8 @@ from loaderdoctor.values import Measured, Missing, Value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
 
+_WAITS = ("low_ns", "exposed_ns", "high_ns")
 NO_STEPS = Missing("no-measured-steps", "No step ended after warm-up.")
 BACKGROUND = Missing(
     "background-consumer",
@@ -42,7 +42,8 @@ def job_share(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]])
     whole_ns = float(time_ns.sum())
     if whole_ns <= 0:
         return NO_STEPS
-    waits = [_longest(ranks, roles, column)[counts] for column in ("low_ns", "exposed_ns", "high_ns")]
+    longest = _longest(ranks, roles)
+    waits = [longest[column].to_numpy(dtype=float)[counts] for column in _WAITS]
     kinds = 2 * pd.factorize(first["loader"])[0] + first["is_first"].to_numpy()
     best = stats.ratio(waits[1], time_ns, "share", kinds)
     # The clock's own bounds come on top of what steps differ by.
@@ -58,23 +59,27 @@ def _share(value: float) -> float:
     return min(1.0, max(0.0, value))
 
 
-def _longest(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]], column: str) -> npt.NDArray[np.float64]:
-    """The longest exposed wait and copy of each step of the first rank over all ranks.
+def _longest(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]]) -> pd.DataFrame:
+    """The longest exposed wait and copy of each step of the first rank over all ranks, and its bounds.
 
     Training and evaluation steps are counted apart, and from the run's start: an evaluation that only one rank runs
     shifts nothing, nor does the longer warm-up that a rank with more steps has.
     """
-    frames = []
-    for steps, its_roles in zip(ranks, roles, strict=True):
-        role = steps["loader"].map(lambda loader, roles=its_roles: roles.get(loader, EVAL))
-        frames.append(
-            pd.DataFrame(
-                {"role": role, "place": role.groupby(role).cumcount(), "wait_ns": steps[column] + steps["copy_ns"]}
-            )
-        )
-    longest = frames[0].copy()
-    for frame in frames[1:]:
-        other = longest.merge(frame, on=["role", "place"], how="left", suffixes=("", "_other"))["wait_ns_other"]
-        longest["wait_ns"] = np.fmax(longest["wait_ns"], other.to_numpy())
-    waits: npt.NDArray[np.float64] = longest["wait_ns"].to_numpy(dtype=float)
-    return waits
+    longest = _waits(ranks[0])
+    if len(ranks) == 1:
+        return longest
+    places = _places(ranks[0], roles[0])
+    for steps, its_roles in zip(ranks[1:], roles[1:], strict=True):
+        other = _waits(steps).set_axis(_places(steps, its_roles)).reindex(places)
+        longest = np.fmax(longest, other.to_numpy())
+    return longest
+
+
+def _waits(steps: pd.DataFrame) -> pd.DataFrame:
+    return steps[list(_WAITS)].astype(float).add(steps["copy_ns"], axis=0)
+
+
+def _places(steps: pd.DataFrame, roles: Mapping[int, str]) -> pd.MultiIndex:
+    """The number of each step among those of its role."""
+    role = steps["loader"].map({loader: roles.get(loader, EVAL) for loader in steps["loader"].unique()})
+    return pd.MultiIndex.from_arrays([role, role.groupby(role).cumcount()])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Choice = npt.NDArray[np.bool_]
 
-MOST_ROWS = 600_000  # 77 MB of records, which take five times as much on their way through the analysis
+MOST_ROWS = 400_000  # 51 MB of records, which take five times as much on their way through the analysis
 PARTS = 64  # enough for change over the run to be seen, and few enough for each to hold whole epochs of short ones
 LEAST_STEPS = 24  # of a part: its first and last step lack a neighbour
 
