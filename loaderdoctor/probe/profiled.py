@@ -15,7 +15,7 @@ from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .faults import pass_on
-from .layout import KIND_OF
+from .layout import KIND_OF, KINDS
 from .stacks import describe, stack_of
 from .stages import Known
 from .standard import standard
@@ -31,6 +31,7 @@ SHORTEST_CPU_NS = 20_000  # ten times what the profiler itself adds to a call
 SHORT_STRETCH_NS = (
     20_000  # between two calls: an operation on an array that takes less is the interpreter's, not the array's
 )
+SHORT_CALL_NS = 1_000  # of a function in C: an operation on an array takes as long before it has begun
 FIRST_AFTER = 4  # batches; the first ones open files and import
 EVERY = 16  # batches at least between two profiled ones
 OWN_CALLS = 2  # calls open where a stream's own __iter__ calls something: next(), and __iter__ itself
@@ -102,17 +103,22 @@ class Profile:
             stage = self.known.of_call(frame) if event == "call" else self.known.of_c_call(arg)
             is_image = stage is not None and event == "call"
             call = _Call(stage, self.events, self.known.pixels_of(frame) if is_image else (0, 0))
-            if not self.open and arg is next:
-                self.is_stream = True
-            if self.is_stream and len(self.open) == OWN_CALLS:
-                name = frame.f_code.co_name if event == "call" else getattr(arg, "__name__", "")
-                self.called[name] = self.called.get(name, 0) + 1
+            if self.is_stream:
+                self._count(frame, event, arg)
+            elif arg is next:  # asked alike of every call: what an event costs is measured by calls of one kind
+                self.is_stream = not self.open
             self.open.append(call)
             if stage is not None:
                 self.stages_open.append(call)
         elif self.open:
             now_ns, now_cpu_ns = perf_counter_ns(), thread_time_ns()
             self._returned(self.open.pop(), now_ns, now_cpu_ns, frame, arg if event.startswith("c_") else None)
+
+    def _count(self, frame: FrameType, event: str, arg: Any) -> None:
+        """What a stream's own __iter__ calls."""
+        if len(self.open) == OWN_CALLS:
+            name = frame.f_code.co_name if event == "call" else getattr(arg, "__name__", "")
+            self.called[name] = self.called.get(name, 0) + 1
 
     def _returned(self, call: _Call, now_ns: int, now_cpu_ns: int, frame: FrameType, function: Any) -> None:
         ours_ns = int((self.events - call.events) * self.event_ns)
@@ -128,7 +134,8 @@ class Profile:
             self._ended(call.stage, call, wall_ns, cpu_ns)
         own_cpu_ns = cpu_ns - call.inside_cpu_ns
         self.cpu_ns += max(0, own_cpu_ns)
-        if own_cpu_ns < SHORT_STRETCH_NS * call.calls or (function is None and self._computes(frame.f_code)):
+        is_short = own_cpu_ns < (SHORT_CALL_NS if function is not None else SHORT_STRETCH_NS * call.calls)
+        if is_short or (function is None and self._computes(frame.f_code)):
             self.interpreted_ns += max(0, own_cpu_ns)
         self._add(frame, function, wall_ns - call.inside_ns, own_cpu_ns)
 
@@ -281,7 +288,7 @@ def _write(profile: Profile, writer: Writer, worker: int, took_ns: int) -> None:
         writer.put(_STAGE, worker, writer.text(name), now_ns, *took)
     name, calls = max(profile.called.items(), key=lambda called: called[1], default=("", 0))
     if calls >= OFTEN:
-        writer.put(_STAGE, worker, writer.text(f"called:{name}"), now_ns, calls, 0, 0, 0)
+        writer.put(_STAGE, worker, writer.text(f"called:{name}"), now_ns, calls, *(0,) * (len(KINDS[_STAGE][1]) - 4))
     for (stack, function), (cpu_ns, waited_ns) in profile.took.items():
         told_cpu_ns = cpu_ns if timer_is_blind else 0
         if told_cpu_ns or waited_ns:

@@ -17,8 +17,14 @@ WORKER_GONE = re.compile(
 WARNING = re.compile(r"/\S+:\d+: \w*Warning: .*")
 
 
+WORKER_KILLED = re.compile(r"worker is killed: (RuntimeError: DataLoader worker|ConnectionResetError:)[^|\n]*")
+
+
 def masked(text):
-    return WORKER_GONE.sub("worker leaves: noticed", NUMBERS_OF_THE_RUN.sub("*", text))
+    """Without numbers of the run, and without what torch hears first of a worker that goes: its end, or a broken connection."""
+    return WORKER_KILLED.sub(
+        "worker is killed: noticed", WORKER_GONE.sub("worker leaves: noticed", NUMBERS_OF_THE_RUN.sub("*", text))
+    )
 
 
 def warnings_of(process):

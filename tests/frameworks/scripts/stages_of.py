@@ -37,7 +37,12 @@ def of_pil():
     from PIL import Image
 
     Image.effect_noise((64, 48), 60).save("a.png")
-    return {"PIL.Image:open": lambda: Image.open("a.png"), "PIL.ImageFile:ImageFile.load": Image.open("a.png").load}
+    image = Image.open("a.png")
+    return {
+        "PIL.Image:open": lambda: Image.open("a.png"),
+        "PIL.ImageFile:ImageFile.load": Image.open("a.png").load,
+        "PIL.Image:Image.resize": lambda: image.resize((2, 2)),
+    }
 
 
 def of_cv2():
