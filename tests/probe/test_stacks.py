@@ -52,7 +52,7 @@ def shares(recorder, field):
 
 def test_cpu_time_is_told_apart_even_where_calls_hold_the_gil(recorder):
     stacks.start()
-    for _ in range(12):
+    for _ in range(36):
         python_code(20)
         holds_the_gil(60)
     stacks.stop(recorder, 0)

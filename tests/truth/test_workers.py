@@ -103,7 +103,7 @@ def test_the_time_of_batches_is_split_as_it_was_spent(situation, tmp_path):
     assert close(told["cpu"], true_cpu_s, batches)
     assert close(told["blocked"], true_wall_s - true_cpu_s - told["queued"], batches)
     if situation in {"sleep", "http", "threads"}:
-        assert told["blocks"] == 0
+        assert told["blocks"] * 512 < 1 << 20, "nothing is read but a library's code that was not in memory"
     if situation == "disk":
         assert told["blocks"] * 512 >= batches * 4 << 20, "the reads came from the page cache"
     if situation == "affinity":
