@@ -17,6 +17,7 @@ from loaderdoctor.analyse import stats
 from loaderdoctor.analyse.frames import table
 from loaderdoctor.analyse.loaders import EVAL
 from loaderdoctor.analyse.signals import ONE_RANK, JobSignals
+from loaderdoctor.analyse.starved import places_of
 from loaderdoctor.probe.layout import ROLE_MAIN
 from loaderdoctor.values import Measured, Missing, Value
 
@@ -112,8 +113,7 @@ def _world_size(process: ProcessRecords) -> int:
 
 def _placed(steps: pd.DataFrame, roles: Mapping[int, str]) -> pd.DataFrame:
     """The steps by role and number, evaluations apart."""
-    role = steps["loader"].map(lambda loader: roles.get(loader, EVAL))
-    return steps.set_index(pd.MultiIndex.from_arrays([role, role.groupby(role).cumcount()]))
+    return steps.set_index(places_of(steps, roles))
 
 
 def _held(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]]) -> pd.DataFrame | None:

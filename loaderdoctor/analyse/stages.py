@@ -119,12 +119,13 @@ def stacks(rank: Rank, timeline: Timeline) -> pd.DataFrame:
     """
     found: list[tuple[Any, ...]] = []
     for _, loaders, rows, texts in _records(rank, timeline, "stack"):
-        frames = {number: _place(text) for number, text in texts.items()}
-        whole = {number: (text, _frames(text)) for number, text in texts.items()}
+        frames = {number: _frames(text) for number, text in texts.items()}
+        places = {number: _place(of_text) for number, of_text in frames.items()}
         for loader, row in zip(loaders, rows.itertuples(index=False), strict=True):
-            frame = frames.get(row.stack_text)
-            if frame:
-                found.append((loader, *frame, row.cpu_ns, row.samples, row.blocked_ns, *whole[row.stack_text]))
+            place, number = places.get(row.stack_text), row.stack_text
+            if place:
+                taken = row.cpu_ns, row.samples, row.blocked_ns
+                found.append((loader, *place, *taken, texts[number], frames[number]))
     columns = ["loader", "function", "file", "line", "cpu_ns", "samples", "blocked_ns", "stack_text", "frames"]
     return pd.DataFrame(found, columns=columns)
 
@@ -148,9 +149,8 @@ def hot_functions(found: pd.DataFrame) -> tuple[HotFunction, ...]:
     )
 
 
-def _place(text: str) -> tuple[str, str, int] | None:
+def _place(frames: list[tuple[str, str, int]]) -> tuple[str, str, int] | None:
     """(function, file, line) of the frame that ran it; None where it ran for us, or between two batches."""
-    frames = _frames(text)
     if not frames or frames[-1][1].endswith(_QUEUES) or any(_OURS in file for _, file, _ in frames):
         return None
     own = own_frame(frames)

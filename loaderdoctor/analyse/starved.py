@@ -68,9 +68,9 @@ def _longest(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]]) 
     longest = _waits(ranks[0])
     if len(ranks) == 1:
         return longest
-    places = _places(ranks[0], roles[0])
+    places = places_of(ranks[0], roles[0])
     for steps, its_roles in zip(ranks[1:], roles[1:], strict=True):
-        other = _waits(steps).set_axis(_places(steps, its_roles)).reindex(places)
+        other = _waits(steps).set_axis(places_of(steps, its_roles)).reindex(places)
         longest = np.fmax(longest, other.to_numpy())
     return longest
 
@@ -79,7 +79,7 @@ def _waits(steps: pd.DataFrame) -> pd.DataFrame:
     return steps[list(_WAITS)].astype(float).add(steps["copy_ns"], axis=0)
 
 
-def _places(steps: pd.DataFrame, roles: Mapping[int, str]) -> pd.MultiIndex:
-    """The number of each step among those of its role."""
+def places_of(steps: pd.DataFrame, roles: Mapping[int, str]) -> pd.MultiIndex:
+    """The role of each step, and its number among those of that role: what the steps of ranks are aligned by."""
     role = steps["loader"].map({loader: roles.get(loader, EVAL) for loader in steps["loader"].unique()})
     return pd.MultiIndex.from_arrays([role, role.groupby(role).cumcount()])
