@@ -18,20 +18,20 @@ BATCHES, BATCH_SIZE, EPOCHS = 30, 16, 2
 SAMPLE_STAGES = {"sample", "read", "decode", "transform"}
 TRAINING, EVALUATION = "# training", "# evaluation"
 
-# script: module that it imports, num_workers, batch size as the loader has it, cause
+# script: module that it imports, num_workers, batch size as the loader has it, cause (their samples wait, and compute nothing)
 FRAMEWORKS = {
-    "torchdata_stateful": ("torchdata.stateful_dataloader", 2, BATCH_SIZE, "too-few-workers"),
-    "accelerate_shard": ("accelerate", 2, BATCH_SIZE, "too-few-workers"),
+    "torchdata_stateful": ("torchdata.stateful_dataloader", 2, BATCH_SIZE, "remote-latency"),
+    "accelerate_shard": ("accelerate", 2, BATCH_SIZE, "remote-latency"),
     "accelerate_dispatch": ("accelerate", 0, BATCH_SIZE, "no-workers"),
-    "lightning_trainer": ("lightning.pytorch", 2, BATCH_SIZE, "no-workers"),  # its evaluation waits longer
-    "timm_loader": ("timm.data", 2, BATCH_SIZE, "too-few-workers"),
-    "fastai_loader": ("fastai.data.load", 2, None, "too-few-workers"),
+    "lightning_trainer": ("lightning.pytorch", 2, BATCH_SIZE, "eval-stall"),
+    "timm_loader": ("timm.data", 2, BATCH_SIZE, "remote-latency"),
+    "fastai_loader": ("fastai.data.load", 2, None, "remote-latency"),
     "datasets_map": ("datasets", 0, BATCH_SIZE, "no-workers"),
-    "datasets_iterable": ("datasets", 2, BATCH_SIZE, "too-few-workers"),
-    "geometric_loader": ("torch_geometric.loader", 2, BATCH_SIZE, "too-few-workers"),
-    "ultralytics_infinite": ("ultralytics.data.build", 2, BATCH_SIZE, "too-few-workers"),
-    "webdataset_loader": ("webdataset", 2, None, "too-few-workers"),
-    "litdata_streaming": ("litdata", 2, BATCH_SIZE, "too-few-workers"),
+    "datasets_iterable": ("datasets", 2, BATCH_SIZE, "remote-latency"),
+    "geometric_loader": ("torch_geometric.loader", 2, BATCH_SIZE, "remote-latency"),
+    "ultralytics_infinite": ("ultralytics.data.build", 2, BATCH_SIZE, "remote-latency"),
+    "webdataset_loader": ("webdataset", 2, None, "remote-latency"),
+    "litdata_streaming": ("litdata", 2, BATCH_SIZE, "remote-latency"),
     "transformers_trainer": ("transformers", 0, BATCH_SIZE, "no-workers"),
 }
 ONE_ITERATOR_FOR_ALL_EPOCHS = {"ultralytics_infinite"}
