@@ -51,6 +51,15 @@ _LIBRARIES_THAT_READ = {
     *("Path.read_text", "Path.read_bytes", "ZipFile.read", "ZipExtFile.read", "GzipFile.read", "BZ2File.read"),
     *("LZMAFile.read", "NpzFile.__getitem__", "read_csv", "read_table", "read_parquet", "ParquetFile.read_row_group"),
 }
+# Containers whose elements are read by indexing: part of the file's path, and the method that reads.
+_CONTAINERS_THAT_READ = (
+    ("/h5py/_hl/dataset.py", "Dataset.__getitem__"),
+    ("/h5py/_hl/dataset.py", "Dataset.read_direct"),
+    ("/zarr/", "Array.__getitem__"),
+    ("/tables/", "Leaf.__getitem__"),
+    ("/tables/", "Array.__getitem__"),
+    ("/tables/", "Table.read"),
+)
 # What turns compressed numbers, pictures or sound into arrays needs all of the file: its bytes are not read in vain.
 _DECODERS = ("/PIL/", "/cv2/", "/torchvision/io/", "/soundfile.py", "/librosa/", "/decord/", "/torchaudio/", "/av/")
 _DECODING = {"imdecode", "imread", "decode", "decode_image", "decode_jpeg", "decode_png", "convert", "decompress"}
@@ -171,8 +180,12 @@ def _reading(frames: Sequence[Frame], sources: Mapping[str, str]) -> Place | Non
     for call in calls:
         if call.last in _READING or call.name in _LOADERS or (call.in_loop_head and call.last == "open"):
             return Site(file, line or 0), call.name
-    by_library = any(name in _LIBRARIES_THAT_READ for name, _, _ in frames)
+    by_library = any(name in _LIBRARIES_THAT_READ or _indexes_a_container(name, file) for name, file, _ in frames)
     return (Site(file, line or 0), function) if by_library else None
+
+
+def _indexes_a_container(name: str, file: str) -> bool:
+    return any(part in file and name == method for part, method in _CONTAINERS_THAT_READ)
 
 
 def _share(found: Sequence[tuple[Place | None, Sampled]], shares: tuple[Value, Value]) -> Value:

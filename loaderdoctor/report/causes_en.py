@@ -26,7 +26,7 @@ CAUSES: Mapping[str, str] = {
     "numa-misplacement": "the process runs away from the memory of its device",
     "storage-bandwidth": "the storage delivers bytes too slowly",
     "small-file-latency": "opening many small files takes the time, not their bytes",
-    "remote-latency": "each sample waits for round trips to remote storage",
+    "remote-latency": "each sample waits for round trips to somewhere else",
     "cold-page-cache": "the data is read for the first time and is not in memory yet",
     "page-cache-overflow": "the dataset does not fit into memory, so every epoch reads it again",
     "read-amplification": "each sample reads far more than it uses",

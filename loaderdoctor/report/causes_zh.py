@@ -26,7 +26,7 @@ CAUSES: Mapping[str, str] = {
     "numa-misplacement": "进程运行在远离其设备内存的节点上",
     "storage-bandwidth": "存储提供数据的速度太慢",
     "small-file-latency": "时间花在打开大量小文件上，而不是读取其内容",
-    "remote-latency": "每个样本都要等待与远程存储的往返",
+    "remote-latency": "每个样本都要等待与别处的往返",
     "cold-page-cache": "数据是第一次读取，尚未进入内存",
     "page-cache-overflow": "数据集放不进内存，每个 epoch 都要重新读取",
     "read-amplification": "每个样本读取的数据远多于实际使用的数据",

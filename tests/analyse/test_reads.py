@@ -76,6 +76,8 @@ def test_what_counts_as_opening(above, line, opens, why):
         ([], 5, False, "decoded, by a function written in C"),
         ([], 11, True, "a file of numbers"),
         (ZIP, 2, False, "opened"),
+        ([("Dataset.__getitem__", "/site-packages/h5py/_hl/dataset.py")], 7, True, "chunks that indexing unpacks"),
+        ([("Dataset.__getitem__", "/site-packages/elsewhere/data.py")], 7, False, "a method of the same name"),
     ],
 )
 def test_what_counts_as_reading(above, line, is_read, why):

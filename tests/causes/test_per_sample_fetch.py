@@ -72,3 +72,18 @@ def test_it_takes_the_place_of_too_few_processes():
     assert diagnosis.cause == "per-sample-fetch"
     status = {one.cause: (one.status, one.explained_by) for one in diagnosis.findings}
     assert status["no-workers"] == ("explained", "per-sample-fetch")
+
+
+@pytest.mark.parametrize(
+    ("dataset_type", "whose"),
+    [
+        ("torch.utils.data.dataset.TensorDataset", "a subclass of TensorDataset"),
+        ("stamps.Stamps", "Stamps"),
+        ("", "the dataset"),
+    ],
+)
+def test_a_class_of_torch_is_not_the_scripts_to_change(dataset_type, whose):
+    one = one_by_one()
+    one = replace(one, settings=replace(one.settings, dataset_type=dataset_type))
+    advice = answer("per-sample-fetch", on_a_cpu(one)).prescription.advice
+    assert advice.startswith(f"Give {whose} a __getitems__")

@@ -68,6 +68,7 @@ def _in_libraries(_signals: Signals, loader: LoaderSignals) -> Value:
     return Measured.exact(min(1.0, seconds / made.value) if made.value > 0 else 0.0, "share", made.n)
 
 
+_TORCHS = ("torch.", "torchvision.")
 SAMPLE = derived("loader.sample_s", "One sample, its part of the collating with it", _per_sample)
 COMPUTING = derived("loader.fetch_cpu_share", "Making a batch is computing", _computing)
 LIBRARIES = derived(
@@ -78,14 +79,22 @@ LIBRARIES = derived(
 def treat(_signals: Signals, loader: LoaderSignals) -> Treatment:
     """One call for the whole batch: its cost is paid once, and the bytes are gathered by compiled code."""
     advice = (
-        f"Give {loader.settings.dataset_type.rpartition('.')[2] or 'the dataset'} a __getitems__ that takes a whole batch by "
-        "one indexing, and a collate_fn that leaves it as it is."
+        f"Give {_whose(loader.settings.dataset_type)} a __getitems__ that takes a whole batch by one indexing, and a collate_fn "
+        "that leaves it as it is."
     )
     return Treatment(
         advice,
         Change(work={"cpu_s": LEFT}),
         actions=(Action("code", advice, name=_OWN, site=_own_site(loader), example=EXAMPLE),),
     )
+
+
+def _whose(dataset_type: str) -> str:
+    """What is to have it: a class of torch is not the script's to change."""
+    name = dataset_type.rpartition(".")[2]
+    if dataset_type.startswith(_TORCHS):
+        return f"a subclass of {name}"
+    return name or "the dataset"
 
 
 def _own_site(loader: LoaderSignals) -> Site | None:
