@@ -15,6 +15,7 @@ from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.job import job_of, lead_of, together
 from loaderdoctor.analyse.loaders import Loader, damaged_settings, loaders_of
+from loaderdoctor.analyse.own_cost import own_share
 from loaderdoctor.analyse.parts import Parts, absent, with_sound_workers
 from loaderdoctor.analyse.phases import as_long, phases_of
 from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
@@ -49,10 +50,6 @@ if TYPE_CHECKING:
 
 WINDOW = "The window under torch's profiler"
 NO_LOADER = Missing("no-loader", "No process of the script took a batch from a DataLoader.")
-
-# What one record in the training process costs it, with the readings that fill it: a batch without workers leaves five
-# records (next, fetch, busy, optimizer step, and one in between) and was measured to cost below 20 us.
-RECORD_S = 4e-6
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         machine=machine,
         ranks=len(analysed),
         rank_shares=tuple(share.value for share in shares if isinstance(share, Measured)),
-        overhead_share=parts.of("The overhead", lambda: _overhead(first), _same),
+        overhead_share=parts.of("The overhead", lambda: own_share(first.rank.main, first.timeline), _same),
         lost_records=_lost(run),
         lost_share=_lost_share(run),
         notes=tuple(dict.fromkeys((*notes, *_timeline_notes(first), *parts.notes))),
@@ -285,16 +282,6 @@ def _phases(run: Run, one: _Analysed) -> tuple[Phase, ...]:
     if not began_ns <= first_ns <= last_ns <= ended_ns:
         began_ns, ended_ns = first_ns, last_ns
     return phases_of(one.timeline, one.roles, began_ns, ended_ns)
-
-
-def _overhead(one: _Analysed) -> Value:
-    """An estimate: the records of the training process at their measured cost, of the time in which it took batches."""
-    seconds = (int(one.timeline.calls["end_ns"].max()) - int(one.timeline.loops["begin_ns"].min())) / NS
-    records = sum(len(next(iter(columns.values()))) for columns in one.rank.main.tables.values())
-    if seconds <= 0:
-        return starved.NO_STEPS
-    best = records * RECORD_S / seconds
-    return Measured(best, best / 2, best * 2, records, "share")  # machines differ by a factor of two either way
 
 
 def _lost(run: Run) -> int:

@@ -121,6 +121,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
     # --- long runs: a stretch without detail begins (loader -1), and what one loader did in it.  Stretches are 2**bits ns
     # of the clock, and one of 2**level has detail.  epochs: those of which no batch is told in detail
     34: ("passed", "begin_ns end_ns level bits loader batches epochs wait_ns"),
+    # what the probe itself took of one step of the training process, by its own clock; `steps`: those that it stands for
+    35: ("own", "at_ns own_ns steps"),
 }
 
 # What is recorded in stretches without detail too: what there is once of a process, a loader or an iterator.

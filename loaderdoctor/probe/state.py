@@ -22,7 +22,9 @@ from .writer import Writer
 if TYPE_CHECKING:
     from .watch import Task, Watch
 
-_PROCESS, _RANK, _SINCE_START = KIND_OF["process"], KIND_OF["rank"], KIND_OF["since_start"]
+WEIGHED_EVERY = 17  # steps: a record of ours in fifty, and in step with no accumulation
+SHORT_LOOP_NS = 1_000_000  # between two batches: nothing that writes a file or collects all garbage is done so soon
+_PROCESS, _RANK, _SINCE_START, _OWN = (KIND_OF[name] for name in ("process", "rank", "since_start", "own"))
 
 
 class Thread(_local):
@@ -32,6 +34,9 @@ class Thread(_local):
         self.watches: list[Watch] = []  # of the iterators whose next() this thread is inside of, innermost last
         self.task: Task | None = None  # the batch that this thread makes as a worker
         self.fetching = 0  # fetches that it is inside of
+        self.got_ns = 0  # when next() last returned
+        self.own_ns = 0  # what hooks between two answers of next() have taken themselves
+        self.weighed = 0  # steps
         self.asked_cpu_ns = 0  # CPU time that it had used when it last asked for a batch
         self.pinning = False
         self.inbox: tuple[int, int, tuple[int, int]] | None = None  # what it last took as a pin thread
@@ -99,13 +104,27 @@ class Probe:
         except Exception as error:
             pass_on(error)
 
-    def requested(self, iterator: int, ordinal: int) -> None:
+    def requested(self, iterator: int, ordinal: int, now_ns: int) -> None:
         """Before a batch is asked for: what the loop has written, and how often its garbage was collected."""
+        if now_ns - self.thread.got_ns < SHORT_LOOP_NS:
+            return
         self.collections.look()
         written = blocks_written(), self.collections.seen
         if written != self._written:
             self._written = written
             self.writer.put(_SINCE_START, iterator, ordinal, perf_counter_ns(), *written)
+
+    def weigh(self, asking_ns: int, came_ns: int) -> None:
+        """A step of the training ends: its hooks took `asking_ns`, what this thread says, and all since `came_ns`."""
+        thread = self.thread
+        own_ns, thread.own_ns = thread.own_ns + asking_ns, 0
+        thread.weighed += 1
+        if thread.weighed % WEIGHED_EVERY:
+            return
+        now_ns = perf_counter_ns()
+        own_ns += now_ns - came_ns
+        self.writer.put(_OWN, now_ns, own_ns, WEIGHED_EVERY)
+        self.writer.detail.costs(own_ns * WEIGHED_EVERY, now_ns)
 
     def note(self, slug: str, sentence: str) -> None:
         """As `Writer.note`."""

@@ -83,12 +83,10 @@ class Writer:
         if self.detail.passing and _IS_DETAIL[kind]:
             return
         try:
-            record = _PACK[len(fields)](kind, *fields)
+            self._append(_PACK[len(fields)](kind, *fields))
         except (struct.error, IndexError, TypeError) as error:
             pass_on(error)
             self._lose(0)
-        else:
-            self._append(record)
 
     def put_all(self, records: Sequence[tuple[int, ...]]) -> None:
         """Append several records, each its kind and its fields."""

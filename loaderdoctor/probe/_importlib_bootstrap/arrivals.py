@@ -48,6 +48,7 @@ def _arrived(watch: Watch, iterator: Any, message: Any, begin_ns: int) -> None:
             *(_ARRIVAL, watch.iterator, batch, worker, begin_ns, watch.received_ns, end_ns),
             *(iterator._rcvd_idx, int(iterator._pin_memory), watch.message_bytes),
         )
+        watch.probe.thread.own_ns += perf_counter_ns() - end_ns
     except Exception as error:
         pass_on(error)
         return

@@ -67,7 +67,8 @@ def _requested(watch: Watch, _iterator: Any, begin_ns: int) -> Request | None:
     try:
         depth = begun(probe, watch, begin_ns)
         probe.clock.requested(watch.iterator, outermost=depth == 0)
-        return Request(begin_ns, thread_time_ns(), 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth)
+        cpu_ns = thread_time_ns()
+        return Request(begin_ns, cpu_ns, 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth, perf_counter_ns())
     except Exception as error:
         del probe.thread.watches[depth or 0 :]
         pass_on(error)

@@ -236,6 +236,7 @@ class Request(NamedTuple):
     stash: int
     outstanding: int
     depth: int
+    asked_ns: int  # when torch was asked: what lies before is the probe's own
 
 
 def _next(original: Any) -> Any:
@@ -320,11 +321,13 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
         if not probe.is_worker:
             probe.clock.requested(watch.iterator, outermost=depth == 0)
             if depth == 0:
-                probe.requested(watch.iterator, watch.ordinal)
+                probe.requested(watch.iterator, watch.ordinal, begin_ns)
         cpu_ns = thread_time_ns()
         if depth == 0:
             probe.thread.asked_cpu_ns = cpu_ns
-        return Request(begin_ns, cpu_ns, watch.sampler_ns, received, ready, stash, outstanding, depth)
+        return Request(
+            *(begin_ns, cpu_ns, watch.sampler_ns, received, ready, stash, outstanding, depth), perf_counter_ns()
+        )
     except Exception as error:
         del probe.thread.watches[depth or 0 :]
         pass_on(error)
@@ -339,6 +342,7 @@ def _ready(iterator: Any) -> int:
 
 
 def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> None:
+    came_ns = perf_counter_ns()
     try:
         probe, ordinal = watch.probe, watch.ordinal
         cpu_ns = thread_time_ns() - request.cpu_ns
@@ -357,12 +361,14 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
             *(get_native_id(), request.depth, _grad_enabled(), watch.sampler_ns - request.sampler_ns, cpu_ns),
         )
         put = probe.writer.put
-        end_ns = perf_counter_ns()
+        end_ns = probe.thread.got_ns = perf_counter_ns()
         put(_NEXT, watch.iterator, ordinal, request.begin_ns, end_ns, *after)
+        if not is_training:
+            return
         if probe.writer.detail.passing:
-            if is_training:
-                probe.writer.passed(watch, batch, request.begin_ns, end_ns)
-        elif is_training and is_due(ordinal, watch.gave_ns):
+            probe.writer.passed(watch, batch, request.begin_ns, end_ns)
+        probe.weigh(request.asked_ns - request.begin_ns, came_ns)
+        if not probe.writer.detail.passing and is_due(ordinal, watch.gave_ns):
             listen(probe.writer, watch, ordinal, sys._getframe(2))
     except Exception as error:
         pass_on(error)
