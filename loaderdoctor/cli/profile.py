@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,7 @@ from loaderdoctor import launch
 from loaderdoctor.cli import options
 from loaderdoctor.cli.reporting import finish
 from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.live import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +81,13 @@ def profile(
     if trace_window is not None and steps is None and seconds is None:
         sentence = "--trace-window comes after the measured steps: say with --steps or --seconds when these are over."
         raise LoaderDoctorError("trace-window-without-end", sentence)
-    recording = launch.Options(output=output, steps=steps, seconds=seconds, trace_window=trace_window)
+    recording = launch.Options(
+        output=output,
+        steps=steps,
+        seconds=seconds,
+        trace_window=trace_window,
+        beside=partial(Beside, steps=steps, seconds=seconds, lang=lang),
+    )
     launched = launch.launch(command, recording)
     finish(launched, formats=options.formats(no_pdf=no_pdf), lang=lang, fail_on=fail_on)
 

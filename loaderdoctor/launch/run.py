@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -19,9 +19,10 @@ from loaderdoctor.launch.ending import ended_by, first_batch_ns, gather_sources,
 from loaderdoctor.privacy import masked
 from loaderdoctor.probe.control import ENDED, Control
 from loaderdoctor.record import RunMeta, write_meta
+from loaderdoctor.record.run import RUNNING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from loaderdoctor.launch.command import Command
     from loaderdoctor.record import ProcessRecords
@@ -37,6 +38,9 @@ class Options:
     steps: int | None = None
     seconds: float | None = None
     trace_window: int | None = None  # steps under torch's profiler, after those of `steps` or `seconds`
+    beside: Callable[[Path], AbstractContextManager[None]] | None = (
+        None  # of the run directory: held while the script runs
+    )
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,9 @@ def launch(command: Command, options: Options) -> Launched:
     notes: list[Note] = list(meta.notes)
     try:
         with started(command.argv, env) as child:
-            with _sampled(run_dir, child.process.pid, notes):
+            with _sampled(run_dir, child.process.pid, notes), (options.beside or _nothing)(run_dir):
                 facts = machine(notes)
+                _keep(run_dir, replace(meta, environment=facts))
                 returncode, enforced = child.wait(lambda: first_batch_ns(run_dir), options.seconds)
             interrupted = child.was_interrupted
     except LoaderDoctorError:
@@ -77,6 +82,16 @@ def launch(command: Command, options: Options) -> Launched:
     except LoaderDoctorError as fault:  # the script has run, and its status must get through
         return Launched(run_dir, returncode, fault)
     return Launched(run_dir, returncode)
+
+
+def _keep(run_dir: Path, meta: RunMeta) -> None:
+    """Have this read of the run before it ends."""
+    with suppress(OSError):  # what is lost then is told at the end
+        write_meta(run_dir, meta)
+
+
+def _nothing(_run_dir: Path) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 def _of_no_run(variables: Mapping[str, str]) -> dict[str, str]:
@@ -95,6 +110,7 @@ def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMe
         working_directory=_working_directory(),
         started_utc=now.isoformat(timespec="seconds"),
         started_ns=time.perf_counter_ns(),
+        ended_by=RUNNING,
         options={"steps": options.steps, "seconds": options.seconds},
         notes=({"slug": "run-kept-elsewhere", "text": elsewhere},) if elsewhere else (),
     )

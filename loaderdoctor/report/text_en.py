@@ -109,6 +109,7 @@ TEXT: Mapping[str, str] = {
     "sure.ended.crash": "the script ended early, with status {status}",
     "sure.ended.signal": "the script was ended by a signal, with status {status}",
     "sure.ended.interrupt": "the script was interrupted",
+    "sure.ended.running": "the script was still running when this was read",
     "sure.lost": "{n} records were lost",
     "ruled-out.title": "Ruled out",
     "ruled-out.more": "{n} more below, under Details.",
@@ -236,4 +237,9 @@ TEXT: Mapping[str, str] = {
         "apt install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
     ),
     "pdf.failed": "report.pdf was not written: {error}. report.html says the same.",
+    "live.steps": "{steps} so far",
+    "live.waiting": "waiting for data {share} of the time",
+    "live.waiting-device": "the device waits for data {share} of the time",
+    "live.left": "{time} left",
+    "live.report": "a first report is there, renewed now and then: {path}",
 }

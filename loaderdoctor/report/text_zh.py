@@ -109,6 +109,7 @@ TEXT: Mapping[str, str] = {
     "sure.ended.crash": "脚本提前结束，退出码为 {status}",
     "sure.ended.signal": "脚本被信号终止，退出码为 {status}",
     "sure.ended.interrupt": "脚本被中断",
+    "sure.ended.running": "读取时脚本仍在运行",
     "sure.lost": "丢失了 {n} 条记录",
     "ruled-out.title": "已排除",
     "ruled-out.more": "另有 {n} 项见下文的详细信息。",
@@ -231,4 +232,9 @@ TEXT: Mapping[str, str] = {
         "没有写出 report.pdf，因为缺少 Pango 库：apt install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
     ),
     "pdf.failed": "没有写出 report.pdf：{error}。report.html 的内容与之相同。",
+    "live.steps": "目前 {steps}",
+    "live.waiting": "{share} 的时间在等待数据",
+    "live.waiting-device": "设备 {share} 的时间在等待数据",
+    "live.left": "还剩 {time}",
+    "live.report": "首份报告已生成，会不时更新：{path}",
 }
