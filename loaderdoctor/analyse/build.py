@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from loaderdoctor.analyse import starved, training
 from loaderdoctor.analyse.between import loop_signals
 from loaderdoctor.analyse.broken import broken_signals
+from loaderdoctor.analyse.changes import spells_of
 from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
@@ -137,6 +138,11 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         hardware=hardware,
         job=job,
         training=trainings[lead],
+        spells=parts.of(
+            "The changes over the run",
+            lambda: spells_of(first.steps, first.rank.main, main, run.meta.started_ns),
+            lambda _: (),
+        ),
         broken=parts.of(
             "How the run broke off", lambda: broken_signals(run, first.rank), lambda why: absent(BrokenSignals, why)
         ),

@@ -242,4 +242,11 @@ TEXT: Mapping[str, str] = {
     "live.waiting-device": "the device waits for data {share} of the time",
     "live.left": "{time} left",
     "live.report": "a first report is there, renewed now and then: {path}",
+    "spells.once": "It changed at about step {step1}: {state0} until then, {state1} from then on.",
+    "spells.twice": "It changed at about steps {step1} and {step2}: {state0} at first, {state1} in between, {state2} at last.",
+    "spells.often": "It changed {n} times, between {low} and {high} of waiting.",
+    "spells.healthy": "healthy ({share})",
+    "spells.starving": "starving ({share})",
+    "spells.caption": "Waiting for data over the run, where it changed for good: the share of the time in each part.",
+    "spells.data": "Parts of the run",
 }

@@ -237,4 +237,11 @@ TEXT: Mapping[str, str] = {
     "live.waiting-device": "设备 {share} 的时间在等待数据",
     "live.left": "还剩 {time}",
     "live.report": "首份报告已生成，会不时更新：{path}",
+    "spells.once": "大约在第 {step1} 步发生变化：之前{state0}，之后{state1}。",
+    "spells.twice": "大约在第 {step1} 步和第 {step2} 步发生变化：开始{state0}，中间{state1}，最后{state2}。",
+    "spells.often": "共变化 {n} 次，等待占比介于 {low} 与 {high} 之间。",
+    "spells.healthy": "正常（{share}）",
+    "spells.starving": "数据不足（{share}）",
+    "spells.caption": "整个运行中等待数据的占比在何处发生了持续变化：各部分的时间占比。",
+    "spells.data": "运行的各部分",
 }
