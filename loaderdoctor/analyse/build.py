@@ -354,7 +354,7 @@ def _timeline_notes(run: Run, one: _Analysed) -> list[Note]:
         text = f"Settings that were not recorded whole count as not set: {'; '.join(damaged)}."
         notes.append(("settings-unreadable", text))
     if one.rank.main.seen is not None:
-        notes.append(in_detail(one.rank.main, len(one.steps)))
+        notes.append(in_detail(one.rank.main, len(one.steps), run.meta.options))
     if run.meta.ended_by == RUNNING:
         notes.append(so_far(one.rank.main, len(one.steps)))
     if timeline.nested_calls:

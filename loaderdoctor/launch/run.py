@@ -38,6 +38,7 @@ class Options:
     steps: int | None = None
     seconds: float | None = None
     trace_window: int | None = None  # steps under torch's profiler, after those of `steps` or `seconds`
+    windows: tuple[float, float] | None = None  # so many seconds of each so many are recorded in detail: (each, of it)
     beside: Callable[[Path], AbstractContextManager[None]] | None = (
         None  # of the run directory: held while the script runs
     )
@@ -59,7 +60,11 @@ def launch(command: Command, options: Options) -> Launched:
     """
     run_dir, meta = begin(command.argv, command.name, options)
     env = _of_no_run(os.environ) | environment(
-        run_dir, steps=options.steps, seconds=options.seconds, trace_window=options.trace_window
+        run_dir,
+        steps=options.steps,
+        seconds=options.seconds,
+        trace_window=options.trace_window,
+        windows=options.windows,
     )
     notes: list[Note] = list(meta.notes)
     try:
@@ -111,11 +116,15 @@ def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMe
         started_utc=now.isoformat(timespec="seconds"),
         started_ns=time.perf_counter_ns(),
         ended_by=RUNNING,
-        options={"steps": options.steps, "seconds": options.seconds},
+        options={"steps": options.steps, "seconds": options.seconds, **_windows(options)},
         notes=({"slug": "run-kept-elsewhere", "text": elsewhere},) if elsewhere else (),
     )
     write_meta(run_dir, meta)
     return run_dir, meta
+
+
+def _windows(options: Options) -> dict[str, float]:
+    return {} if options.windows is None else dict(zip(("every_s", "for_s"), options.windows, strict=True))
 
 
 def _working_directory() -> str:

@@ -18,6 +18,8 @@ class Detail:
 
     __slots__ = ("_began_ns", "_number", "_until_bytes", "bits", "level", "most_bytes", "passing")
 
+    window = 0  # of the last stretch with detail, where these are windows
+
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self.passing = False

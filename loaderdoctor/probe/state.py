@@ -17,7 +17,8 @@ from .loaders import Loaders
 from .stop import StopRule
 from .trace_window import TraceWindow
 from .usage import Collections, blocks_written
-from .writer import Writer
+from .windows import Windows
+from .writer import MOST_BYTES, Writer
 
 if TYPE_CHECKING:
     from .watch import Task, Watch
@@ -34,6 +35,7 @@ class Thread(_local):
         self.fetching = 0  # fetches that it is inside of
         self.asked_cpu_ns = 0  # CPU time that it had used when it last asked for a batch
         self.pinning = False
+        self.is_resting = False  # it trains in a stretch without detail
         self.inbox: tuple[int, int, tuple[int, int]] | None = None  # what it last took as a pin thread
 
     def forget(self) -> None:
@@ -41,16 +43,25 @@ class Thread(_local):
         self.watches = []
         self.task = None
         self.fetching = 0
-        self.pinning = False
+        self.pinning = self.is_resting = False
         profiled.forked()
 
 
 class Probe:
     """The writer, the clock and the counters of one recording."""
 
-    def __init__(self, run_dir: str, steps: int | None, seconds: float | None, trace_window: int | None = None) -> None:
+    def __init__(
+        self,
+        run_dir: str,
+        steps: int | None,
+        seconds: float | None,
+        trace_window: int | None = None,
+        windows: tuple[int, int] | None = None,
+    ) -> None:
         self.run_dir = run_dir
         self.writer = Writer(run_dir)
+        if windows is not None:
+            self.writer.detail = Windows(MOST_BYTES, *windows, self.writer.control)
         self.clock: HostClock = HostClock()
         self.thread = Thread()
         self.loaders = Loaders()
@@ -106,6 +117,14 @@ class Probe:
         if written != self._written:
             self._written = written
             self.writer.put(_SINCE_START, iterator, ordinal, perf_counter_ns(), *written)
+
+    def rests(self) -> bool:
+        """Whether this thread trains in a stretch without detail: then its batches are counted, and its device left alone."""
+        passing = self.writer.detail.passing
+        if passing and not self.thread.is_resting:
+            self.clock.rests()
+        self.thread.is_resting = passing
+        return passing
 
     def note(self, slug: str, sentence: str) -> None:
         """As `Writer.note`."""

@@ -101,7 +101,8 @@ class Writer:
         if sink is None or not self.detail.changes(now_ns, sink.bytes):
             return
         if self.detail.passing:
-            self.put(_PASSED, now_ns, now_ns, self.detail.level, self.detail.bits, UNKNOWN)
+            detail = self.detail
+            self.put(_PASSED, now_ns, now_ns, detail.level, detail.bits, UNKNOWN, 0, 0, 0, detail.window)
             return
         for passed in self._passed.values():
             passed.goes_on(iterator)

@@ -137,8 +137,8 @@ def share(low, value, high):
         (share(0.0, 0.01, 0.5), share(0.5, 0.6, 0.7), False),  # the intervals touch
         (share(0.0, 0.005, 0.01), share(0.05, 0.054, 0.06), False),  # no five points
         (share(0.0, 0.004, 0.01), share(0.05, 0.055, 0.06), True),
-        (share(0.5, 0.5, 0.5), share(0.58, 0.58, 0.58), False),  # waiting over working: 1 and 1.38
-        (share(0.5, 0.5, 0.5), share(0.61, 0.61, 0.61), True),  # 1 and 1.56
+        (share(0.5, 0.5, 0.5), share(0.65, 0.65, 0.65), False),  # waiting over working: 1 and 1.86
+        (share(0.5, 0.5, 0.5), share(0.68, 0.68, 0.68), True),  # 1 and 2.13
         (share(0.9, 0.9, 0.9), share(1.0, 1.0, 1.0), True),
     ],
 )
