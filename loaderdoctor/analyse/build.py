@@ -13,7 +13,7 @@ from loaderdoctor.analyse.changes import spells_of
 from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
-from loaderdoctor.analyse.extent import in_detail, so_far
+from loaderdoctor.analyse.extent import counted_only, in_detail, so_far
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.job import job_of, lead_of, together
 from loaderdoctor.analyse.loaders import Loader, damaged_settings, loaders_of
@@ -201,7 +201,8 @@ def _analysed(rank: Rank, parts: Parts) -> _Analysed:
         lambda: with_exposure(timeline, rank.main),
         lambda _: with_exposure(timeline, replace(rank.main, tables={})),
     )
-    return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, timeline.taken_from, steps, timeline.loops))
+    taken = timeline.taken_from | counted_only(rank.main)
+    return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, taken, steps, timeline.loops))
 
 
 def _recorded(

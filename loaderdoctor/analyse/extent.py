@@ -19,6 +19,12 @@ def steps_in_all(main: ProcessRecords, steps: int) -> int:
     return steps + int(table(main, "passed")["batches"].sum())
 
 
+def counted_only(main: ProcessRecords) -> set[int]:
+    """The loaders that gave batches which were not looked at."""
+    passed = table(main, "passed")
+    return set(passed.loc[(passed["loader"] > 0) & (passed["batches"] > 0), "loader"].tolist())
+
+
 def so_far(main: ProcessRecords, steps: int) -> Note:
     """How far a run was of which no end is recorded."""
     text = (
