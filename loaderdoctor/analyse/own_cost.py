@@ -1,32 +1,28 @@
-"""What recording itself costs the training process, by the probe's own clock."""
+"""What recording itself cost the training process, by the probe's own clock."""
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from loaderdoctor.analyse.frames import NS, table
+from loaderdoctor.analyse.frames import table
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
-    from loaderdoctor.analyse.timeline import Timeline
     from loaderdoctor.record.run import ProcessRecords
 
 NOT_WEIGHED = Missing("not-recorded", "The run holds too few steps whose own cost was taken.")
-FEWEST_WEIGHED = 5  # steps: of fewer, one that the kernel put aside is the median
-MIDDLE = (0.25, 0.5, 0.75)  # the halves on either side of the median
+FEWEST_WEIGHED = 5  # steps: fewer differ too much to stand for all
+_TWO_SIDED = 1.96  # standard errors on either side of a mean hold 95 %
 
 
-def own_share(main: ProcessRecords, timeline: Timeline) -> Value:
-    """Share of the time in which batches were taken.
-
-    The median step stands for all: a hook that the kernel puts aside waits for others, who run meanwhile.
-    """
-    own = table(main, "own")
-    seconds = (int(timeline.calls["end_ns"].max()) - int(timeline.loops["begin_ns"].min())) / NS
-    if len(own) < FEWEST_WEIGHED or seconds <= 0:
+def own_share(main: ProcessRecords) -> Value:
+    """Share of the time since the first step that was weighed."""
+    said = table(main, "own")
+    if len(said) == 0 or int(said["weighed"].iloc[-1]) < FEWEST_WEIGHED or int(said["of_ns"].iloc[-1]) <= 0:
         return NOT_WEIGHED
-    steps_per_s = len(timeline.calls) / seconds
-    low, best, high = (float(own_ns) / NS * steps_per_s for own_ns in np.quantile(own["own_ns"], MIDDLE))
-    return Measured(best, low, high, len(own), "share")
+    of_ns, own_ns, own_us2, weighed = (int(said[name].iloc[-1]) for name in ("of_ns", "own_ns", "own_us2", "weighed"))
+    mean_us = own_ns / 1000 / weighed
+    error_us = sqrt(max(0.0, own_us2 / weighed - mean_us**2) / weighed)
+    low, best, high = (max(0.0, mean_us + side * _TWO_SIDED * error_us) * 1000 * weighed / of_ns for side in (-1, 0, 1))
+    return Measured(best, low, high, weighed, "share")

@@ -32,6 +32,8 @@ class Detail:
         "passing",
     )
 
+    window = 0  # of the last stretch with detail, where these are windows
+
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self.passing = False

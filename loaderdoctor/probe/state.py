@@ -14,17 +14,19 @@ from .clock import HostClock
 from .faults import pass_on
 from .layout import KIND_OF, ROLE_MAIN, UNKNOWN
 from .loaders import Loaders
+from .own_cost import OwnCost
 from .stop import StopRule
 from .trace_window import TraceWindow
 from .usage import Collections, blocks_written
-from .writer import Writer
+from .windows import Windows
+from .writer import MOST_BYTES, Writer
 
 if TYPE_CHECKING:
     from .watch import Task, Watch
 
 WEIGHED_EVERY = 17  # steps: a record of ours in fifty, and in step with no accumulation
 SHORT_LOOP_NS = 1_000_000  # between two batches: nothing that writes a file or collects all garbage is done so soon
-_PROCESS, _RANK, _SINCE_START, _OWN = (KIND_OF[name] for name in ("process", "rank", "since_start", "own"))
+_PROCESS, _RANK, _SINCE_START = KIND_OF["process"], KIND_OF["rank"], KIND_OF["since_start"]
 
 
 class Thread(_local):
@@ -36,9 +38,10 @@ class Thread(_local):
         self.fetching = 0  # fetches that it is inside of
         self.got_ns = 0  # when next() last returned
         self.own_ns = 0  # what hooks between two answers of next() have taken themselves
-        self.weighed = 0  # steps
+        self.steps = 0  # of the training
         self.asked_cpu_ns = 0  # CPU time that it had used when it last asked for a batch
         self.pinning = False
+        self.is_resting = False  # it trains in a stretch without detail
         self.inbox: tuple[int, int, tuple[int, int]] | None = None  # what it last took as a pin thread
 
     def forget(self) -> None:
@@ -46,16 +49,25 @@ class Thread(_local):
         self.watches = []
         self.task = None
         self.fetching = 0
-        self.pinning = False
+        self.pinning = self.is_resting = False
         profiled.forked()
 
 
 class Probe:
     """The writer, the clock and the counters of one recording."""
 
-    def __init__(self, run_dir: str, steps: int | None, seconds: float | None, trace_window: int | None = None) -> None:
+    def __init__(
+        self,
+        run_dir: str,
+        steps: int | None,
+        seconds: float | None,
+        trace_window: int | None = None,
+        windows: tuple[int, int] | None = None,
+    ) -> None:
         self.run_dir = run_dir
         self.writer = Writer(run_dir)
+        if windows is not None:
+            self.writer.detail = Windows(MOST_BYTES, *windows, self.writer.control)
         self.clock: HostClock = HostClock()
         self.thread = Thread()
         self.loaders = Loaders()
@@ -68,6 +80,7 @@ class Probe:
         self._begun_pid: int | None = None
         self._has_told_rank = False
         self.collections = Collections()
+        self.own_cost = OwnCost(self.writer)
         self._written = (-1, 0)  # blocks and full collections, as last recorded
 
     @property
@@ -118,13 +131,18 @@ class Probe:
         """A step of the training ends: its hooks took `asking_ns`, what this thread says, and all since `came_ns`."""
         thread = self.thread
         own_ns, thread.own_ns = thread.own_ns + asking_ns, 0
-        thread.weighed += 1
-        if thread.weighed % WEIGHED_EVERY:
-            return
-        now_ns = perf_counter_ns()
-        own_ns += now_ns - came_ns
-        self.writer.put(_OWN, now_ns, own_ns, WEIGHED_EVERY)
-        self.writer.detail.costs(own_ns * WEIGHED_EVERY, now_ns)
+        thread.steps += 1
+        if thread.steps % WEIGHED_EVERY == 0:
+            now_ns = perf_counter_ns()
+            self.own_cost.weighed(own_ns + now_ns - came_ns, WEIGHED_EVERY, now_ns)
+
+    def rests(self) -> bool:
+        """Whether this thread trains in a stretch without detail: then its batches are counted, and its device left alone."""
+        passing = self.writer.detail.passing
+        if passing and not self.thread.is_resting:
+            self.clock.rests()
+        self.thread.is_resting = passing
+        return passing
 
     def note(self, slug: str, sentence: str) -> None:
         """As `Writer.note`."""

@@ -1,4 +1,4 @@
-"""What recording cost: the median of the steps whose cost was taken, times all steps, over the time that they took."""
+"""What recording cost: the sums of the steps that were weighed, over the time in which they were."""
 
 from __future__ import annotations
 
@@ -12,33 +12,41 @@ from loaderdoctor.analyse import signals_of
 from loaderdoctor.analyse.own_cost import FEWEST_WEIGHED
 from loaderdoctor.values import Measured, Missing
 
-US = 1000
+STEP_MS, EVERY = 30, 17
 
 
-def run_with(own_us):
-    """Steps of 30 ms, in some of which the hooks took so long."""
+def told(own_us):
+    """The share of a run with steps of 30 ms, of which one in 17 was weighed."""
     run = builders.run_from("[" + "wwc" * 100)
     main = run.processes[0]
-    own = np.array(own_us, dtype=np.int64) * US
-    columns = {"at_ns": main.tables["next"]["end_ns"][: len(own)], "own_ns": own, "steps": np.full(len(own), 17)}
-    return replace(run, processes=(replace(main, tables={**main.tables, "own": columns}), *run.processes[1:]))
+    stood_for_us = [us * EVERY for us in own_us]
+    row = {
+        "of_ns": len(own_us) * EVERY * STEP_MS * 10**6,
+        "own_ns": sum(stood_for_us) * 1000,
+        "own_us2": sum(us**2 for us in stood_for_us),
+        "weighed": len(own_us),
+    }
+    columns = {name: np.array([value], dtype=np.int64) for name, value in row.items()}
+    main = replace(main, tables={**main.tables, "own": columns})
+    return signals_of(replace(run, processes=(main, *run.processes[1:]))).overhead_share
 
 
 @pytest.mark.parametrize(
-    ("own_us", "share"),
+    ("own_us", "share", "spread"),
     [
-        ([30] * 10, 0.001),
-        ([60] * 10, 0.002),
-        ([30] * 8 + [5000] * 2, 0.001),  # two hooks that the kernel put aside
+        ([30] * 10, 0.001, 0.0),
+        ([60] * 10, 0.002, 0.0),
+        ([20, 40] * 5, 0.001, 0.0002),  # 10 us on either side, ten of them: 1.96 * 10 / sqrt(10) us of 30 ms
     ],
 )
-def test_the_share_is_what_a_step_cost_by_the_probes_own_clock(own_us, share):
-    told = signals_of(run_with(own_us)).overhead_share
-    assert isinstance(told, Measured)
-    assert told.value == pytest.approx(share, rel=0.1)
-    assert told.low <= told.value <= told.high
+def test_the_share_is_what_a_step_cost_by_the_probes_own_clock(own_us, share, spread):
+    value = told(own_us)
+    assert isinstance(value, Measured)
+    assert value.value == pytest.approx(share)
+    assert value.high - value.value == pytest.approx(spread, abs=1e-5)
+    assert value.value - value.low == pytest.approx(spread, abs=1e-5)
 
 
-@pytest.mark.parametrize("own_us", [[], [30] * (FEWEST_WEIGHED - 1)])
-def test_a_few_steps_tell_no_share(own_us):
-    assert isinstance(signals_of(run_with(own_us)).overhead_share, Missing)
+def test_a_few_steps_tell_no_share():
+    assert isinstance(told([30] * (FEWEST_WEIGHED - 1)), Missing)
+    assert isinstance(signals_of(builders.run_from("[" + "wwc" * 100)).overhead_share, Missing)

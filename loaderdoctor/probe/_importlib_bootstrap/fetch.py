@@ -234,7 +234,7 @@ class _Stopwatch:
 def _begun() -> _Stopwatch | None:
     """A stopwatch where this fetch belongs to a loader that is recorded: this process's, or the one it works for."""
     probe = state.probe
-    if probe is None:
+    if probe is None or probe.writer.detail.passing:
         return None
     try:
         thread = probe.thread
