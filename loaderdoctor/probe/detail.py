@@ -14,7 +14,7 @@ WHOLE = 62  # bits of the clock: one stretch, before there is reason for more
 LEAST_BITS = 20  # a millisecond
 MOST_COST = 0.008  # share of the time: there is less detail before it is a hundredth
 JUDGED_AFTER_NS = 10_000_000_000  # what a few seconds cost says little about the next ones
-MOST_LEVEL = 6  # one stretch of 64: fewer tell no report
+MOST_LEVEL = 3  # one stretch of 8: of fewer, what is left is the cost of counting
 
 
 class Detail:
