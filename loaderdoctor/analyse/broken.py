@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.signals import ENDED_BY_ITSELF, NOT_SAMPLED, BrokenSignals
+from loaderdoctor.record.run import RUNNING
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
@@ -19,12 +21,17 @@ if TYPE_CHECKING:
 FROM_OUTSIDE = ("interrupt", "signal")
 BROKEN = (*FROM_OUTSIDE, "crash")
 NONE_SILENT = Missing("no-silent-worker", "Every worker that lived at the end had made batches.")
+STILL_RUNNING = Missing(
+    "still-running", "No end of the run was recorded: it still ran when it was read, or loaderdoctor was killed."
+)
 NO_LIMIT = Missing("no-limit", "There is no limit on open files, or it was not looked up.")
 _IDLE = ("sleep", "lock", "unnamed")
 
 
 def broken_signals(run: Run, rank: Rank) -> BrokenSignals:
     """Of a run that crashed, or was ended from outside; of any other there is nothing to say."""
+    if run.meta.ended_by == RUNNING:
+        return BrokenSignals(*[STILL_RUNNING] * len(fields(BrokenSignals)))
     if run.meta.ended_by not in BROKEN:
         return BrokenSignals()
     rows = _rows(run, "processes")

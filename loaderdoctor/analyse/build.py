@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 from loaderdoctor.analyse import starved, training
 from loaderdoctor.analyse.between import loop_signals
 from loaderdoctor.analyse.broken import broken_signals
+from loaderdoctor.analyse.changes import spells_of
 from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
+from loaderdoctor.analyse.extent import counted_only, in_detail, so_far
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.job import job_of, lead_of, together
 from loaderdoctor.analyse.loaders import Loader, damaged_settings, loaders_of
+from loaderdoctor.analyse.own_cost import own_share
 from loaderdoctor.analyse.parts import Parts, absent, with_sound_workers
 from loaderdoctor.analyse.phases import as_long, phases_of
 from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
@@ -35,6 +38,7 @@ from loaderdoctor.analyse.trace import before_windows, trace_notes
 from loaderdoctor.analyse.work import made_of
 from loaderdoctor.probe.layout import ROLE_MAIN, UNKNOWN
 from loaderdoctor.probe.writer import reason_of
+from loaderdoctor.record.run import RUNNING
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
@@ -49,10 +53,6 @@ if TYPE_CHECKING:
 
 WINDOW = "The window under torch's profiler"
 NO_LOADER = Missing("no-loader", "No process of the script took a batch from a DataLoader.")
-
-# What one record in the training process costs it, with the readings that fill it: a batch without workers leaves five
-# records (next, fetch, busy, optimizer step, and one in between) and was measured to cost below 20 us.
-RECORD_S = 4e-6
 
 
 @dataclass(frozen=True)
@@ -122,10 +122,10 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         machine=machine,
         ranks=len(analysed),
         rank_shares=tuple(share.value for share in shares if isinstance(share, Measured)),
-        overhead_share=parts.of("The overhead", lambda: _overhead(first), _same),
+        overhead_share=parts.of("The overhead", lambda: own_share(first.rank.main), _same),
         lost_records=_lost(run),
         lost_share=_lost_share(run),
-        notes=tuple(dict.fromkeys((*notes, *_timeline_notes(first), *parts.notes))),
+        notes=tuple(dict.fromkeys((*notes, *_timeline_notes(run, first), *parts.notes))),
         disk=disk,
         loop=parts.of(
             "The loop",
@@ -135,6 +135,11 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         hardware=hardware,
         job=job,
         training=trainings[lead],
+        spells=parts.of(
+            "The changes over the run",
+            lambda: spells_of(first.steps, first.rank.main, main, run.meta.started_ns),
+            lambda _: (),
+        ),
         broken=parts.of(
             "How the run broke off", lambda: broken_signals(run, first.rank), lambda why: absent(BrokenSignals, why)
         ),
@@ -193,7 +198,8 @@ def _analysed(rank: Rank, parts: Parts) -> _Analysed:
         lambda: with_exposure(timeline, rank.main),
         lambda _: with_exposure(timeline, replace(rank.main, tables={})),
     )
-    return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, timeline.taken_from, steps, timeline.loops))
+    taken = timeline.taken_from | counted_only(rank.main)
+    return _Analysed(rank, timeline, steps, clock, loaders_of(rank.main, taken, steps, timeline.loops))
 
 
 def _recorded(
@@ -287,16 +293,6 @@ def _phases(run: Run, one: _Analysed) -> tuple[Phase, ...]:
     return phases_of(one.timeline, one.roles, began_ns, ended_ns)
 
 
-def _overhead(one: _Analysed) -> Value:
-    """An estimate: the records of the training process at their measured cost, of the time in which it took batches."""
-    seconds = (int(one.timeline.calls["end_ns"].max()) - int(one.timeline.loops["begin_ns"].min())) / NS
-    records = sum(len(next(iter(columns.values()))) for columns in one.rank.main.tables.values())
-    if seconds <= 0:
-        return starved.NO_STEPS
-    best = records * RECORD_S / seconds
-    return Measured(best, best / 2, best * 2, records, "share")  # machines differ by a factor of two either way
-
-
 def _lost(run: Run) -> int:
     """Records that were torn, and those that processes could not write, as each said last."""
     said = [int(table(process, "lost")["records"].iloc[-1]) for process in run.processes if "lost" in process.tables]
@@ -339,14 +335,16 @@ def _notes_of(process: ProcessRecords) -> list[Note]:
     ]
 
 
-def _timeline_notes(one: _Analysed) -> list[Note]:
+def _timeline_notes(run: Run, one: _Analysed) -> list[Note]:
     timeline = one.timeline
     notes: list[Note] = []
     if damaged := damaged_settings(one.rank.main):
         text = f"Settings that were not recorded whole count as not set: {'; '.join(damaged)}."
         notes.append(("settings-unreadable", text))
     if one.rank.main.seen is not None:
-        notes.append(("long-run", _in_detail(one)))
+        notes.append(in_detail(one.rank.main, len(one.steps), run.meta.options))
+    if run.meta.ended_by == RUNNING:
+        notes.append(so_far(one.rank.main, len(one.steps)))
     if timeline.nested_calls:
         text = f"{timeline.nested_calls} batches were taken inside another loader's next(); they count as part of its wait."
         notes.append(("nested-loader", text))
@@ -356,17 +354,6 @@ def _timeline_notes(one: _Analysed) -> list[Note]:
         text = f"{timeline.other_threads} more threads iterate loaders; their waits do not hold up the training thread."
         notes.append(("other-threads", text))
     return notes
-
-
-def _in_detail(one: _Analysed) -> str:
-    """What of a long run was looked at."""
-    seen, steps, main = one.rank.main.seen, len(one.steps), one.rank.main
-    whole = steps + int(table(main, "passed")["batches"].sum())
-    parts = len(seen.spans) if seen else 0
-    return (
-        f"This run is long: {steps:,} of its {whole:,} steps, in {parts} stretches spread evenly over it, were looked at in "
-        "detail. Batches and epochs are counted in full; times and shares are of those stretches."
-    )
 
 
 def _without_loaders(run: Run, notes: tuple[Note, ...], why: Missing, parts: Parts) -> Signals:

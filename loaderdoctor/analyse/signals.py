@@ -32,7 +32,7 @@ from loaderdoctor.values import Missing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loaderdoctor.values import Value
+    from loaderdoctor.values import Measured, Value
 
 __all__ = [
     "ENDED_BY_ITSELF",
@@ -61,6 +61,7 @@ __all__ = [
     "ReadSignals",
     "Signals",
     "Site",
+    "Spell",
     "Stage",
     "StepSignals",
     "TrainingSignals",
@@ -99,6 +100,17 @@ class Phase:
     seconds: float
     share: float
     data_wait_s: float
+
+
+@dataclass(frozen=True)
+class Spell:
+    """A part of the run after warm-up in which it waited about as much all the time; steps are those of training, from 1 on."""
+
+    from_step: int
+    to_step: int
+    from_s: float  # since the run's start
+    to_s: float
+    starved_share: Measured
 
 
 @dataclass(frozen=True)
@@ -266,6 +278,7 @@ class Signals:
     broken: BrokenSignals = field(default_factory=BrokenSignals)
     job: JobSignals = field(default_factory=JobSignals)
     training: TrainingSignals = field(default_factory=TrainingSignals)
+    spells: tuple[Spell, ...] = ()  # in order; more than one where the share of waiting changed for good
 
     @property
     def main(self) -> LoaderSignals | None:

@@ -14,7 +14,7 @@ from loaderdoctor.analyse.steady import OTHER_LOOP, steady_of
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
     import pandas as pd
@@ -54,7 +54,7 @@ def run_queue_share(run: Run, rank: Rank, timeline: Timeline) -> Value:
             later["main_thread_run_queue_s"] - earlier["main_thread_run_queue_s"],
             (later["at_ns"] - earlier["at_ns"]) / NS,
         )
-        for earlier, later in pairwise(rows)
+        for earlier, later in _pairs(rows)
     ]
     return ratio(found, "share", NOT_SAMPLED, highest=1.0)
 
@@ -64,7 +64,7 @@ def _stretches(run: Run, rank: Rank, timeline: Timeline) -> list[Change]:
     calls, pins = table(rank.main, "next"), table(rank.main, "pin")
     calls = calls[(calls["depth"] <= 0) & (calls["thread"] == timeline.thread)]
     found = []
-    for earlier, later in pairwise(_rows(run, rank, timeline, "cpu_s")):
+    for earlier, later in _pairs(_rows(run, rank, timeline, "cpu_s")):
         begin_ns, end_ns = earlier["at_ns"], later["at_ns"]
         inside = _overlap(calls["begin_ns"], calls["end_ns"], begin_ns, end_ns)
         length = np.maximum(1, (calls["end_ns"] - calls["begin_ns"]).to_numpy())
@@ -85,6 +85,8 @@ def _rows(run: Run, rank: Rank, timeline: Timeline, field: str) -> list[Row]:
     samples = run.samples.get("processes")
     if samples is None:
         return []
+    if rank.main.seen is not None:
+        return _in_stretches(samples.rows, rank, timeline, field)
     rows = within(samples.rows, (timeline.from_ns, timeline.to_ns))
     return [
         {"at_ns": row["at_ns"], **process}
@@ -92,6 +94,31 @@ def _rows(run: Run, rank: Rank, timeline: Timeline, field: str) -> list[Row]:
         for process in row["processes"]
         if process["pid"] == rank.main.pid and field in process and timeline.from_ns <= row["at_ns"] <= timeline.to_ns
     ]
+
+
+def _in_stretches(rows: Sequence[Row], rank: Rank, timeline: Timeline, field: str) -> list[Row]:
+    """Those in the stretches of a long run that were looked at, at their joined times; `stretch` is which."""
+    seen = rank.main.seen
+    own = [
+        {"at_ns": row["at_ns"], **process}
+        for row in rows
+        for process in row["processes"]
+        if process["pid"] == rank.main.pid and field in process
+    ]
+    if seen is None or not own:
+        return []
+    times = np.asarray([row["at_ns"] for row in own], dtype=np.int64)
+    places, joined = seen.place(times).tolist(), seen.joined(times).tolist()
+    return [
+        row | {"at_ns": at_ns, "stretch": place}
+        for row, place, at_ns in zip(own, places, joined, strict=True)
+        if place >= 0 and timeline.from_ns <= at_ns <= timeline.to_ns
+    ]
+
+
+def _pairs(rows: Sequence[Row]) -> Iterator[tuple[Row, Row]]:
+    """Neighbours between which nothing was left out."""
+    return ((one, other) for one, other in pairwise(rows) if one.get("stretch") == other.get("stretch"))
 
 
 def slow_steps(steps: pd.DataFrame, main: Loader | None, roles: Mapping[int, str]) -> tuple[Value, Value]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -9,8 +10,10 @@ from click.shell_completion import CompletionItem
 
 from loaderdoctor import launch
 from loaderdoctor.cli import options
+from loaderdoctor.cli.duration import DURATION
 from loaderdoctor.cli.reporting import finish
 from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.live import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +57,13 @@ def _files(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) ->
     metavar="N",
     help="After the steps of --steps or --seconds, N more under torch's profiler, device activities only, as a cross-check.",
 )
+@click.option(
+    "--every",
+    type=DURATION,
+    metavar="TIME",
+    help="Record in windows, one each TIME (600, 90s, 10m, 2h), as long as --for says; in between the hooks rest.",
+)
+@click.option("--for", "window_s", type=DURATION, metavar="TIME", help="How long a window of --every is.")
 @click.option("--fail-on", type=click.Choice(["starving"]), help="Exit with status 1 on this verdict.")
 @click.argument(WORDS, nargs=-1, type=click.UNPROCESSED, shell_complete=_files)
 @click.pass_context
@@ -66,6 +76,8 @@ def profile(
     steps: int | None,
     seconds: float | None,
     trace_window: int | None,
+    every: float | None,
+    window_s: float | None,
     fail_on: str | None,
     no_pdf: bool,
     lang: str,
@@ -79,9 +91,26 @@ def profile(
     if trace_window is not None and steps is None and seconds is None:
         sentence = "--trace-window comes after the measured steps: say with --steps or --seconds when these are over."
         raise LoaderDoctorError("trace-window-without-end", sentence)
-    recording = launch.Options(output=output, steps=steps, seconds=seconds, trace_window=trace_window)
+    recording = launch.Options(
+        output=output,
+        steps=steps,
+        seconds=seconds,
+        trace_window=trace_window,
+        windows=_windows(every, window_s),
+        beside=partial(Beside, steps=steps, seconds=seconds, lang=lang),
+    )
     launched = launch.launch(command, recording)
     finish(launched, formats=options.formats(no_pdf=no_pdf), lang=lang, fail_on=fail_on)
+
+
+def _windows(every_s: float | None, window_s: float | None) -> tuple[float, float] | None:
+    """Both or none.  LoaderDoctorError `windows-unclear`."""
+    if every_s is None and window_s is None:
+        return None
+    if every_s is None or window_s is None or window_s >= every_s:
+        sentence = "Windows need both: --every 10m --for 30s, the second one shorter than the first."
+        raise LoaderDoctorError("windows-unclear", sentence)
+    return every_s, window_s
 
 
 def _command(words: Sequence[str], *, is_module: bool, is_any: bool) -> launch.Command:

@@ -24,7 +24,13 @@ def _numbers(*names: str) -> frozenset[int]:
 
 
 BOOTSTRAP = Path(__file__).with_name("bootstrap")
-VARIABLES = ("LOADERDOCTOR_RUN", "LOADERDOCTOR_STEPS", "LOADERDOCTOR_SECONDS", "LOADERDOCTOR_TRACE_WINDOW")
+VARIABLES = (
+    "LOADERDOCTOR_RUN",
+    "LOADERDOCTOR_STEPS",
+    "LOADERDOCTOR_SECONDS",
+    "LOADERDOCTOR_TRACE_WINDOW",
+    "LOADERDOCTOR_WINDOWS",
+)
 FORWARDED = _numbers("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT")
 # A terminal sends these to the whole process group: where nobody can tell, the script has got them itself.
 INTERRUPTS = _numbers("SIGINT", "SIGQUIT")
@@ -35,11 +41,17 @@ SHELL_SIGNAL = 128
 
 
 def environment(
-    run_dir: Path, *, steps: int | None = None, seconds: float | None = None, trace_window: int | None = None
+    run_dir: Path,
+    *,
+    steps: int | None = None,
+    seconds: float | None = None,
+    trace_window: int | None = None,
+    windows: tuple[float, float] | None = None,
 ) -> dict[str, str]:
     """What a process below this one needs in its environment to be recorded, PYTHONPATH as it would be and ours first."""
     path = os.pathsep.join([str(BOOTSTRAP), *filter(None, [os.environ.get("PYTHONPATH")])])
-    values = zip(VARIABLES, (run_dir, steps, seconds, trace_window), strict=True)
+    every_for = None if windows is None else f"{windows[0]}:{windows[1]}"
+    values = zip(VARIABLES, (run_dir, steps, seconds, trace_window, every_for), strict=True)
     return {"PYTHONPATH": path} | {name: str(value) for name, value in values if value is not None}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -19,9 +19,10 @@ from loaderdoctor.launch.ending import ended_by, first_batch_ns, gather_sources,
 from loaderdoctor.privacy import masked
 from loaderdoctor.probe.control import ENDED, Control
 from loaderdoctor.record import RunMeta, write_meta
+from loaderdoctor.record.run import RUNNING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from loaderdoctor.launch.command import Command
     from loaderdoctor.record import ProcessRecords
@@ -37,6 +38,10 @@ class Options:
     steps: int | None = None
     seconds: float | None = None
     trace_window: int | None = None  # steps under torch's profiler, after those of `steps` or `seconds`
+    windows: tuple[float, float] | None = None  # so many seconds of each so many are recorded in detail: (each, of it)
+    beside: Callable[[Path], AbstractContextManager[None]] | None = (
+        None  # of the run directory: held while the script runs
+    )
 
 
 @dataclass(frozen=True)
@@ -55,13 +60,18 @@ def launch(command: Command, options: Options) -> Launched:
     """
     run_dir, meta = begin(command.argv, command.name, options)
     env = _of_no_run(os.environ) | environment(
-        run_dir, steps=options.steps, seconds=options.seconds, trace_window=options.trace_window
+        run_dir,
+        steps=options.steps,
+        seconds=options.seconds,
+        trace_window=options.trace_window,
+        windows=options.windows,
     )
     notes: list[Note] = list(meta.notes)
     try:
         with started(command.argv, env) as child:
-            with _sampled(run_dir, child.process.pid, notes):
+            with _sampled(run_dir, child.process.pid, notes), (options.beside or _nothing)(run_dir):
                 facts = machine(notes)
+                _keep(run_dir, replace(meta, environment=facts))
                 returncode, enforced = child.wait(lambda: first_batch_ns(run_dir), options.seconds)
             interrupted = child.was_interrupted
     except LoaderDoctorError:
@@ -77,6 +87,16 @@ def launch(command: Command, options: Options) -> Launched:
     except LoaderDoctorError as fault:  # the script has run, and its status must get through
         return Launched(run_dir, returncode, fault)
     return Launched(run_dir, returncode)
+
+
+def _keep(run_dir: Path, meta: RunMeta) -> None:
+    """Have this read of the run before it ends."""
+    with suppress(OSError):  # what is lost then is told at the end
+        write_meta(run_dir, meta)
+
+
+def _nothing(_run_dir: Path) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 def _of_no_run(variables: Mapping[str, str]) -> dict[str, str]:
@@ -95,11 +115,16 @@ def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMe
         working_directory=_working_directory(),
         started_utc=now.isoformat(timespec="seconds"),
         started_ns=time.perf_counter_ns(),
-        options={"steps": options.steps, "seconds": options.seconds},
+        ended_by=RUNNING,
+        options={"steps": options.steps, "seconds": options.seconds, **_windows(options)},
         notes=({"slug": "run-kept-elsewhere", "text": elsewhere},) if elsewhere else (),
     )
     write_meta(run_dir, meta)
     return run_dir, meta
+
+
+def _windows(options: Options) -> dict[str, float]:
+    return {} if options.windows is None else dict(zip(("every_s", "for_s"), options.windows, strict=True))
 
 
 def _working_directory() -> str:

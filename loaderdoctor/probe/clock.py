@@ -18,5 +18,8 @@ class HostClock:
     def stepped(self) -> None:
         """Called after an optimizer's step."""
 
+    def rests(self) -> None:
+        """Called where this thread's steps are not measured from here on, until the next `requested`."""
+
     def finished(self) -> None:
         """Called once when recording ends while the interpreter still works: write what is still held."""

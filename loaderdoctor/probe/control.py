@@ -14,6 +14,7 @@ PAGE_BYTES = 4096
 WORD_BYTES = 8
 ENDED = 0  # word: not 0 once nothing of the run is recorded any more
 STOP = 1  # first word of what ends all ranks after the same step
+WINDOWS_FROM = 10  # word: when the first of the windows began that --every asks for
 LOST_RECORDS, LOST_ERRNO = 8, 9  # words: records of processes that have no record file to say so in, and why
 LOOK_EVERY_NS = 100_000_000  # where the page cannot be mapped: a look costs 10 us, and nothing on it is more urgent
 

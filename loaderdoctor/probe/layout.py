@@ -119,12 +119,16 @@ _FIELDS: dict[int, tuple[str, str]] = {
     # what torch's profiler saw the device execute from first_ns, the first wait, to end_ns.  idle: no kernel and no copy
     33: ("trace_window", "begin_ns first_ns end_ns steps operations idle_ns idle_in_next_ns copy_ns"),
     # --- long runs: a stretch without detail begins (loader -1), and what one loader did in it.  Stretches are 2**bits ns
-    # of the clock, and one of 2**level has detail.  epochs: those of which no batch is told in detail
-    34: ("passed", "begin_ns end_ns level bits loader batches epochs wait_ns"),
+    # of the clock, and one of 2**level has detail.  epochs: those of which no batch is told in detail.
+    # window: of a process that records in windows (bits 0), one more than the number of the one that ended here
+    34: ("passed", "begin_ns end_ns level bits loader batches epochs wait_ns window"),
+    # what the probe itself took of the training process, by its own clock, and of how long; of `weighed` steps, whose squares
+    # are summed up too.  One a process, written over
+    35: ("own", "of_ns own_ns own_us2 weighed"),
 }
 
 # What is recorded in stretches without detail too: what there is once of a process, a loader or an iterator.
-ALWAYS = frozenset(("process", "note", "end", "lost", "rank", "loader", "iterator", "worker_started", "passed"))
+ALWAYS = frozenset(("process", "note", "end", "lost", "rank", "loader", "iterator", "worker_started", "passed", "own"))
 
 # Fields that are times of the clock; every other one in ns is a duration.
 CLOCK_FIELDS = frozenset(

@@ -115,6 +115,17 @@ def stop(writer: Writer, worker: int) -> None:
     sampler.flush(writer, worker)
 
 
+def rest() -> None:
+    """Batches of a worker are made that are not told of."""
+    sampler.disarm()
+
+
+def go_on() -> None:
+    """They are told of again."""
+    if sampler.install():
+        sampler.arm()
+
+
 def tick(writer: Writer, worker: int) -> None:
     """Between two batches of a worker: write now and then, so that a killed worker leaves its stacks."""
     sampler.flush_if_due(writer, worker)

@@ -14,14 +14,18 @@ from .clock import HostClock
 from .faults import pass_on
 from .layout import KIND_OF, ROLE_MAIN, UNKNOWN
 from .loaders import Loaders
+from .own_cost import OwnCost
 from .stop import StopRule
 from .trace_window import TraceWindow
 from .usage import Collections, blocks_written
-from .writer import Writer
+from .windows import Windows
+from .writer import MOST_BYTES, Writer
 
 if TYPE_CHECKING:
     from .watch import Task, Watch
 
+WEIGHED_EVERY = 17  # steps: a record of ours in fifty, and in step with no accumulation
+SHORT_LOOP_NS = 1_000_000  # between two batches: nothing that writes a file or collects all garbage is done so soon
 _PROCESS, _RANK, _SINCE_START = KIND_OF["process"], KIND_OF["rank"], KIND_OF["since_start"]
 
 
@@ -32,8 +36,12 @@ class Thread(_local):
         self.watches: list[Watch] = []  # of the iterators whose next() this thread is inside of, innermost last
         self.task: Task | None = None  # the batch that this thread makes as a worker
         self.fetching = 0  # fetches that it is inside of
+        self.got_ns = 0  # when next() last returned
+        self.own_ns = 0  # what hooks between two answers of next() have taken themselves
+        self.steps = 0  # of the training
         self.asked_cpu_ns = 0  # CPU time that it had used when it last asked for a batch
         self.pinning = False
+        self.is_resting = False  # it trains in a stretch without detail
         self.inbox: tuple[int, int, tuple[int, int]] | None = None  # what it last took as a pin thread
 
     def forget(self) -> None:
@@ -41,16 +49,25 @@ class Thread(_local):
         self.watches = []
         self.task = None
         self.fetching = 0
-        self.pinning = False
+        self.pinning = self.is_resting = False
         profiled.forked()
 
 
 class Probe:
     """The writer, the clock and the counters of one recording."""
 
-    def __init__(self, run_dir: str, steps: int | None, seconds: float | None, trace_window: int | None = None) -> None:
+    def __init__(
+        self,
+        run_dir: str,
+        steps: int | None,
+        seconds: float | None,
+        trace_window: int | None = None,
+        windows: tuple[int, int] | None = None,
+    ) -> None:
         self.run_dir = run_dir
         self.writer = Writer(run_dir)
+        if windows is not None:
+            self.writer.detail = Windows(MOST_BYTES, *windows, self.writer.control)
         self.clock: HostClock = HostClock()
         self.thread = Thread()
         self.loaders = Loaders()
@@ -63,6 +80,7 @@ class Probe:
         self._begun_pid: int | None = None
         self._has_told_rank = False
         self.collections = Collections()
+        self.own_cost = OwnCost(self.writer)
         self._written = (-1, 0)  # blocks and full collections, as last recorded
 
     @property
@@ -99,13 +117,32 @@ class Probe:
         except Exception as error:
             pass_on(error)
 
-    def requested(self, iterator: int, ordinal: int) -> None:
+    def requested(self, iterator: int, ordinal: int, now_ns: int) -> None:
         """Before a batch is asked for: what the loop has written, and how often its garbage was collected."""
+        if now_ns - self.thread.got_ns < SHORT_LOOP_NS:
+            return
         self.collections.look()
         written = blocks_written(), self.collections.seen
         if written != self._written:
             self._written = written
             self.writer.put(_SINCE_START, iterator, ordinal, perf_counter_ns(), *written)
+
+    def weigh(self, asking_ns: int, came_ns: int) -> None:
+        """A step of the training ends: its hooks took `asking_ns`, what this thread says, and all since `came_ns`."""
+        thread = self.thread
+        own_ns, thread.own_ns = thread.own_ns + asking_ns, 0
+        thread.steps += 1
+        if thread.steps % WEIGHED_EVERY == 0:
+            now_ns = perf_counter_ns()
+            self.own_cost.weighed(own_ns + now_ns - came_ns, WEIGHED_EVERY, now_ns)
+
+    def rests(self) -> bool:
+        """Whether this thread trains in a stretch without detail: then its batches are counted, and its device left alone."""
+        passing = self.writer.detail.passing
+        if passing and not self.thread.is_resting:
+            self.clock.rests()
+        self.thread.is_resting = passing
+        return passing
 
     def note(self, slug: str, sentence: str) -> None:
         """As `Writer.note`."""

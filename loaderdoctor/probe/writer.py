@@ -68,6 +68,7 @@ class Writer:
         self._has_failed = self._closed = self._is_full = self._capped = self._ended = False
         self._why_lost = 0
         self._once: dict[str, Any] = {}  # what threads that come first together agree on
+        self._places: dict[int, Any] = {}  # of the one record of a kind that is written over
         self._texts: dict[str, int] = {}  # numbers of the texts of this process's file
         self._next_number = count(1)
         self._main = f"{os.getpid()}-{time_ns()}"  # names the file of this process's workers
@@ -83,17 +84,25 @@ class Writer:
         if self.detail.passing and _IS_DETAIL[kind]:
             return
         try:
-            record = _PACK[len(fields)](kind, *fields)
+            self._append(_PACK[len(fields)](kind, *fields))
         except (struct.error, IndexError, TypeError) as error:
             pass_on(error)
             self._lose(0)
-        else:
-            self._append(record)
 
     def put_all(self, records: Sequence[tuple[int, ...]]) -> None:
         """Append several records, each its kind and its fields."""
         for record in records:
             self.put(*record)
+
+    def put_over(self, kind: int, *fields: int) -> None:
+        """Write the one record of this kind that the process has, or write it again."""
+        sink = self._sink
+        if sink is None or self._closed or self.control.ended:
+            return
+        place = self._places.get(kind)
+        if place is None:
+            place = self._places.setdefault(kind, sink.claim())
+        sink.put_at(place, _PACK[len(fields)](kind, *fields))
 
     def step(self, now_ns: int, iterator: int) -> None:
         """A step begins here, with the next batch of an iterator: detail is recorded from it on, or is not."""
@@ -101,7 +110,8 @@ class Writer:
         if sink is None or not self.detail.changes(now_ns, sink.bytes):
             return
         if self.detail.passing:
-            self.put(_PASSED, now_ns, now_ns, self.detail.level, self.detail.bits, UNKNOWN)
+            detail = self.detail
+            self.put(_PASSED, now_ns, now_ns, detail.level, detail.bits, UNKNOWN, 0, 0, 0, detail.window)
             return
         for passed in self._passed.values():
             passed.goes_on(iterator)
@@ -225,6 +235,7 @@ class Writer:
         self._sink, self._has_failed, self._ended = None, False, False
         self._is_full = self._capped = False
         self._texts, self._once, self.lost, self._why_lost = {}, {}, 0, 0
+        self._places = {}
         self.detail.forked()
         self._passed = {}
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _CALL = ("iterator", "ordinal", "begin_ns", "end_ns", "status", "depth")
 _LOOP = ("iterator", "loader", "begin_ns")
 _WORKER = ("iterator", "pid")
-_PASSED = ("begin_ns", "level", "bits", "loader")
+_PASSED = ("begin_ns", "level", "bits", "loader", "window")
 _OF_KIND = {"next": _CALL, "iterator": _LOOP, "worker_started": _WORKER, "passed": _PASSED}
 FIRST_STEPS = 250  # the start of a run is looked at beyond its warm-up, whatever else
 ITERATOR, ORDINAL, BEGIN, END, STATUS, DEPTH = range(len(_CALL))
@@ -56,6 +56,8 @@ class Outline:
         first, last = int(self.calls[0, BEGIN]), int(self.calls[-1, END]) + 1
         if not self.is_thinned:
             return Stretches.of([(first, last)])
+        if not self.passed[0, 2]:
+            return self._windows(first, last)
         begins = self.passed[self.passed[:, 3] == UNKNOWN, 0]
         length, level = 1 << int(self.passed[0, 2]), int(self.passed[:, 1].max())
         start = int(self.calls[min(FIRST_STEPS, len(self.calls) - 1), BEGIN])
@@ -64,6 +66,21 @@ class Outline:
             span = max(first, begin * length), min(last, (begin + 1) * length)
             spans.append((span[0], min(span[1], _next(begins, span[0]))))
         return Stretches.of(sorted(spans))
+
+    def _windows(self, first: int, last: int) -> Stretches:
+        """Those that have detail at the rate of the end, each from its first call on; the last one may not have ended."""
+        ended = self.passed[self.passed[:, 3] == UNKNOWN]
+        ended = ended[np.argsort(ended[:, 0], kind="stable")]
+        level, spans, begin = int(ended[:, 1].max()), [], first
+        for end, window in ended[:, [0, 4]].tolist():
+            if window and (window - 1) % (1 << level) == 0:
+                spans.append((begin, end))
+            begin = max(end, self._asked_from(end))
+        return Stretches.of([*spans, (begin, last)] if begin < last else spans)
+
+    def _asked_from(self, begin_ns: int) -> int:
+        at = int(np.searchsorted(self.calls[:, BEGIN], begin_ns))
+        return int(self.calls[at, BEGIN]) if at < len(self.calls) else NEVER
 
     @property
     def batches(self) -> Rows:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     Table = Mapping[str, npt.NDArray[np.int64]]
 
 
+RUNNING = "running"  # RunMeta.ended_by until the parent has seen the end
+
+
 @dataclass(frozen=True)
 class RunMeta:
     """What the parent knows; `run.json` in the run directory.
@@ -30,9 +33,9 @@ class RunMeta:
     working_directory: str
     started_utc: str
     started_ns: int
-    ended_ns: int | None = None  # None: the parent itself was killed
+    ended_ns: int | None = None  # None: the run goes on, or the parent itself was killed
     exit_code: int | None = None  # as a shell would say it: 128 + n for signal n
-    ended_by: str = "script"  # script|steps|seconds|interrupt|signal|crash
+    ended_by: str = "script"  # script|steps|seconds|interrupt|signal|crash|running
     options: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[Mapping[str, str], ...] = ()  # {"slug", "text"}

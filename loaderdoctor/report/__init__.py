@@ -58,6 +58,8 @@ def write(  # noqa: PLR0917 - the stages in their order
         except OSError as error:
             faults.append(error)
             notes.append(("report-unwritten", words("file.unwritten", file=name, error=error.strerror)))
+    if PATCH_FILE not in contents:
+        (directory / PATCH_FILE).unlink(missing_ok=True)  # of an earlier report, and taken for this one's
     if faults and not files:
         raise faults[0]
     return Written(tuple(files), (*parts.notes, *notes), lang)

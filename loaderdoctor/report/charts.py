@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.report import figures
 from loaderdoctor.report.model import Column, IntervalChart, Part, Proof, SplitBar, StepsChart, Table
+from loaderdoctor.report.spells import spells_chart
 from loaderdoctor.values import Measured, value_or_none
 
 if TYPE_CHECKING:
@@ -27,11 +28,12 @@ _FROM_BELOW = ("compute", "copy", "wait")
 
 
 def proof(signals: Signals, words: Words, parts: Parts) -> Proof:
-    """Both charts, each where its numbers are there."""
+    """The charts, each where its numbers are there."""
     split = parts.made("split", lambda: split_bar(signals.steps, words), None)
     steps = parts.made("steps", lambda: steps_chart(signals.steps, words), None)
+    spells = parts.made("spells", lambda: spells_chart(signals, words), None)
     absent = "" if split or steps else words("proof.absent")
-    return Proof(words("proof.title"), split, steps, absent)
+    return Proof(words("proof.title"), split, steps, absent, spells)
 
 
 def split_bar(steps: StepSignals, words: Words) -> SplitBar | None:

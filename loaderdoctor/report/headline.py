@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import FOUND
 from loaderdoctor.report import figures
+from loaderdoctor.report.spells import changed
 from loaderdoctor.values import Measured
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ _GPUS = frozenset({"cuda", "hip", "xpu", "mps"})
 
 
 def headline(signals: Signals, diagnosis: Diagnosis, words: Words) -> str:
-    """Say who waits, how much, and why; what was not measured is not said."""
+    """Say who waits, how much, and why, and when that changed; what was not measured is not said."""
+    return " ".join(filter(None, (_verdict(signals, diagnosis, words), changed(signals, words))))
+
+
+def _verdict(signals: Signals, diagnosis: Diagnosis, words: Words) -> str:
     if diagnosis.status == "starving" and isinstance(signals.starved_share, Measured):
         return _starving(signals, diagnosis, words)
     if diagnosis.status == "healthy" and isinstance(signals.starved_share, Measured):

@@ -22,7 +22,7 @@ from loaderdoctor.values import Interval, Measured, value_or_none
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from loaderdoctor.analyse.signals import HotFunction, LoaderSignals, Signals, Stage, WorkerSignals
+    from loaderdoctor.analyse.signals import HotFunction, LoaderSignals, Signals, Spell, Stage, WorkerSignals
     from loaderdoctor.causes.base import Diagnosis, Finding, Gain, Prescription, WhatIf
     from loaderdoctor.record.run import Run
     from loaderdoctor.values import Value
@@ -46,6 +46,7 @@ def as_json(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") 
         "verdict": lambda: _verdict(signals, diagnosis, lang),
         "step": lambda: _step(signals),
         "phases": lambda: [asdict(phase) for phase in signals.phases],
+        "spells": lambda: [_spell(spell) for spell in signals.spells],
         "loaders": lambda: list(parts.each("loaders", lambda loader: _loader(loader, folder), signals.loaders)),
         "findings": lambda: list(
             parts.each("findings", lambda finding: _finding(run, signals, finding), _found_first(diagnosis))
@@ -113,6 +114,17 @@ def _step(signals: Signals) -> dict[str, Any]:
         "median_s": value_or_none(steps.median_s),
         "samples_per_s": value_or_none(steps.samples_per_s),
         "shares": {name: value_or_none(value) for name, value in shares.items()},
+    }
+
+
+def _spell(spell: Spell) -> dict[str, Any]:
+    """From when to when the run waited about as much all the time; one where it never changed."""
+    return {
+        "from_step": spell.from_step,
+        "to_step": spell.to_step,
+        "from_s": spell.from_s,
+        "to_s": spell.to_s,
+        "starved_share": _interval(spell.starved_share),
     }
 
 

@@ -80,6 +80,19 @@ class IntervalChart:
 
 
 @dataclass(frozen=True)
+class SpellsChart:
+    """How much of the time was waiting in each part of the run: begin, end and height, all 0..1."""
+
+    sentence: str
+    spells: tuple[tuple[float, float, float], ...]
+    ticks: tuple[tuple[float, str], ...]
+    first: str
+    last: str
+    caption: str
+    data: Table
+
+
+@dataclass(frozen=True)
 class Proof:
     """The charts on the first page, and the sentence in their place where nothing was measured."""
 
@@ -87,6 +100,7 @@ class Proof:
     split: SplitBar | None
     steps: StepsChart | None
     absent: str = ""
+    spells: SpellsChart | None = None  # of a run that changed
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ MOST_RULED_OUT = 5  # as many as fit on the first page; the second page has the 
 MOST_REASONS = 4
 LONGEST_COMMAND = 100  # characters of the run line
 SECONDS_PER_HOUR = 3600
-ENDED_EARLY = frozenset({"crash", "signal", "interrupt"})
+ENDED_EARLY = frozenset({"crash", "signal", "interrupt", "running"})
 TRUSTED = frozenset({"starving", "healthy"})  # the verdicts that stand on a share known well enough
 
 

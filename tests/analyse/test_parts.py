@@ -63,7 +63,7 @@ WHOLE = {
     "_cores": (build, {"loaders"}),
     "_job_share": (build, {"starved_share"}),
     "_share": (build, {"starved_share", "rank_shares"}),
-    "_overhead": (build, {"overhead_share"}),
+    "own_share": (build, {"overhead_share"}),
 }
 OF_A_LOADER = {
     "workers_of": (each_loader, "workers"),

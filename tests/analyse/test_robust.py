@@ -121,9 +121,3 @@ def test_notes_of_processes_and_of_the_parent_are_handed_on_once():
     assert [slug for slug, _ in signals.notes] == ["from-parent", "odd", "records-lost"]
     assert "the disk is full" in dict(signals.notes)["records-lost"]
     assert signals.lost_records == 9
-
-
-def test_overhead_is_what_the_records_cost():
-    signals = signals_of(builders.run_from("[" + "wwc" * 100))
-    records_per_step = 4  # next, fetch, busy, optimizer_step
-    assert signals.overhead_share.value == pytest.approx(records_per_step * 4e-6 / 0.03, rel=0.1)

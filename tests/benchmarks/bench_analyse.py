@@ -11,11 +11,17 @@ import builders
 from loaderdoctor.analyse import signals_of
 
 EPOCH = "wwc" * 490 + "{" + "wc" * 10 + "}"
+EPOCHS = (2, 20, 200)
 
-if __name__ == "__main__":
+
+def main():
     print("    steps       s")
-    for epochs in (2, 20, 200):
+    for epochs in EPOCHS:
         run = builders.run_from("[" + EPOCH * epochs, num_workers=4)
         began_s = time.perf_counter()
         signals = signals_of(run)
         print(f"{sum(loader.batches for loader in signals.loaders):9,} {time.perf_counter() - began_s:7.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -23,7 +23,7 @@ from types import SimpleNamespace
 import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
-from bench_probe import FakeIterator, hooks, loaded_probe, recording
+from bench_probe import FakeIterator, Training, hooked_iterator, loaded_probe, nothing, recording, watched
 
 STEPS, ROUNDS = 1000, 15
 ALWAYS, NEVER = 1e9, 1e-9  # share of a step that its events may cost
@@ -92,24 +92,6 @@ def counted(calls, name, function):
     return call
 
 
-class Training:
-    """A step on the CPU."""
-
-    def __init__(self):
-        self.model = torch.nn.Sequential(*(torch.nn.Linear(8, 8) for _ in range(8)))
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-9)
-        self.inputs = torch.zeros(4, 8)
-
-    def __call__(self):
-        self.optimizer.zero_grad()
-        self.model(self.inputs).sum().backward()
-        self.optimizer.step()
-
-
-def nothing():
-    pass
-
-
 def steps_us(iterator, train):
     """CPU microseconds of a step."""
     began = time.thread_time()
@@ -125,21 +107,12 @@ class Arms:
 
     def __init__(self):
         self.probe = loaded_probe()
-        from _loaderdoctor_probe import device, watch
+        from _loaderdoctor_probe import device
         from _loaderdoctor_probe.device import backend, pace
 
-        self.device, self.watch, self.backend, self.pace = device, watch, backend, pace
+        self.device, self.backend, self.pace = device, backend, pace
         device.waiting.wrap_device = lambda _torch, _kind: None
-        iteration, arrivals = hooks("iteration"), hooks("arrivals")
-        self.hooked = type(
-            "Hooked",
-            (FakeIterator,),
-            {
-                "__next__": iteration._next(FakeIterator.__next__),
-                "_next_index": iteration._next_index(FakeIterator._next_index),
-                "_get_data": arrivals.hook_arrivals(FakeIterator._get_data),
-            },
-        )
+        self.hooked = hooked_iterator()
         self.original = torch.Tensor.to
 
     def plain_us(self, train):
@@ -154,10 +127,7 @@ class Arms:
         self.pace.BAR = share
         with recording(self.probe) as recorded:
             recorded.begin()
-            hooked = self.hooked()
-            hooked.__dict__[self.watch.ATTRIBUTE] = watched = self.watch.Watch(recorded, 1, 1, 0)
-            watched.building = False
-            return steps_us(hooked, train)
+            return steps_us(watched(self.hooked(), recorded), train)
 
     def driver_us(self, kind):
         calls = Counter()

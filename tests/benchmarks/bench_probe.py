@@ -1,8 +1,9 @@
 """What the probe costs: `python tests/benchmarks/bench_probe.py`.
 
 A batch through a queue takes torch 0.7 ms of CPU on either side, give or take more than the probe adds: there, the hooks are
-timed around methods that do nothing.  What is made in the main process is timed for real, in pairs of epochs with and without
-a recording, alternating, medians of the differences.  All CPU time; microseconds, each against its bar.
+timed around methods that do nothing, at once and amid the training of a small model, on whose way through Python and C++ our
+code leaves the processor's caches, as it does in earnest.  What is made in the main process is timed for real.  Pairs with and
+without a recording, alternating, medians of the differences with the quartiles; CPU time; microseconds, each against its bar.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-BATCHES, PAIRS = 2000, 11
+BATCHES, STEPS, PAIRS = 2000, 500, 25
 FOLDER = Path(__file__).parents[2] / "loaderdoctor" / "probe"
 
 
@@ -62,13 +63,13 @@ def epoch_s(**settings):
 
 
 def added_us(probe, **settings):
-    """Median of what a recording adds to a batch made in this process."""
+    """What a recording adds to a batch made in this process."""
     differences = []
     for _ in range(PAIRS):
         plain_s = epoch_s(**settings)
         with recording(probe):
-            differences.append(epoch_s(**settings) - plain_s)
-    return statistics.median(differences) * 1e6
+            differences.append((epoch_s(**settings) - plain_s) * 1e6)
+    return differences
 
 
 @contextlib.contextmanager
@@ -122,21 +123,64 @@ class FakeIterator:
         return self._rcvd_idx, None
 
 
-def iterating_us(probe):
-    """What the hooks add to a batch that comes from a worker."""
+def hooked_iterator():
+    """The kind of FakeIterator that a recording would make of torch's."""
     iteration, arrivals = hooks("iteration"), hooks("arrivals")
+    return type(
+        "Hooked",
+        (FakeIterator,),
+        {
+            "__next__": iteration._next(FakeIterator.__next__),
+            "_next_index": iteration._choosing(FakeIterator._next_index),
+            "_get_data": arrivals.hook_arrivals(FakeIterator._get_data),
+        },
+    )
+
+
+def watched(iterator, recorded):
+    """The iterator as one that this recording has seen being built."""
     watches = sys.modules["_loaderdoctor_probe.watch"]
+    iterator.__dict__[watches.ATTRIBUTE] = watch = watches.Watch(recorded, 1, 1, 0)
+    watch.building = False
+    return iterator
 
-    class Hooked(FakeIterator):
-        __next__ = iteration._next(FakeIterator.__next__)
-        _next_index = iteration._next_index(FakeIterator._next_index)
-        _get_data = arrivals.hook_arrivals(FakeIterator._get_data)
 
-    hooked = Hooked()
-    with recording(probe) as recorded:
-        hooked.__dict__[watches.ATTRIBUTE] = watch = watches.Watch(recorded, 1, 1, 0)
-        watch.building = False
-        return repeated_us(hooked.__next__) - repeated_us(FakeIterator().__next__)
+class Training:
+    """A step on the CPU."""
+
+    def __init__(self):
+        self.model = torch.nn.Sequential(*(torch.nn.Linear(8, 8) for _ in range(8)))
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-9)
+        self.inputs = torch.zeros(4, 8)
+
+    def __call__(self):
+        self.optimizer.zero_grad()
+        self.model(self.inputs).sum().backward()
+        self.optimizer.step()
+
+
+def nothing():
+    """A step of no training."""
+
+
+def iterating_us(probe, train):
+    """What a recording adds to a step whose batch comes from a worker; the optimizer's hook is a part of it."""
+    kind = hooked_iterator()
+    differences = []
+    for _ in range(PAIRS):
+        plain_us = steps_us(FakeIterator(), train)
+        with recording(probe) as recorded:
+            differences.append(steps_us(watched(kind(), recorded), train) - plain_us)
+    return differences
+
+
+def steps_us(iterator, train):
+    """CPU microseconds of a step."""
+    began = time.thread_time()
+    for _ in range(STEPS):
+        next(iterator)
+        train()
+    return (time.thread_time() - began) / STEPS * 1e6
 
 
 def working_us(probe):
@@ -162,31 +206,37 @@ def working_us(probe):
             outgoing._send_bytes(b"")
 
         try:
-            return repeated_us(batch) - repeated_us(lambda: pickler.dumps((1, None)))
+            rounds = [(repeated_us(batch), repeated_us(lambda: pickler.dumps((1, None)))) for _ in range(PAIRS)]
+            return [hooked_us - plain_us for hooked_us, plain_us in rounds]
         finally:
             multiprocessing.queues._ForkingPickler = pickler
 
 
 def repeated_us(function):
-    """CPU time of a call: the median of several rounds."""
-    rounds = []
-    for _ in range(PAIRS):
-        began = time.thread_time()
-        for _ in range(BATCHES):
-            function()
-        rounds.append((time.thread_time() - began) / BATCHES)
-    return statistics.median(rounds) * 1e6
+    """CPU time of a call."""
+    began = time.thread_time()
+    for _ in range(STEPS):
+        function()
+    return (time.thread_time() - began) / STEPS * 1e6
+
+
+def rows(probe):
+    """What is measured, the pairs' differences in microseconds, and the bar."""
+    alone, wide = added_us(probe, batch_size=1), added_us(probe, batch_size=64)
+    yield "main, a batch from a worker, at once", iterating_us(probe, nothing), 20
+    yield "main, the same amid a training", iterating_us(probe, Training()), 20
+    yield "worker, a batch", working_us(probe), 40
+    yield "main, a batch made there", alone, 60  # it is both at once
+    yield "a sample", [(many - one) / 63 for one, many in zip(sorted(alone), sorted(wide), strict=True)], 0.5
+
+
+def main():
+    torch.set_num_threads(1)
+    for name, added, bar in rows(loaded_probe()):
+        low, middle, high = statistics.quantiles(added, n=4)
+        verdict = "over" if middle > bar else "ok"
+        print(f"{name:38} {middle:7.2f} us [{low:7.2f}, {high:7.2f}]   bar {bar} us   {verdict}", flush=True)
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    probe = loaded_probe()
-    alone, wide = added_us(probe, batch_size=1), added_us(probe, batch_size=64)
-    rows = (
-        ("main, a batch from a worker", iterating_us(probe), 20),
-        ("worker, a batch", working_us(probe), 40),
-        ("main, a batch made there", alone, 60),  # it is both at once
-        ("a sample", (wide - alone) / 63, 0.5),
-    )
-    for name, added, bar in rows:
-        print(f"{name:30} {added:7.2f} us   bar {bar} us   {'over' if added > bar else 'ok'}")
+    main()

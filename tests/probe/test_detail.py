@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from loaderdoctor.probe.detail import PARTS, WHOLE, Detail
+from loaderdoctor.probe.detail import JUDGED_AFTER_NS, MOST_COST, MOST_LEVEL, PARTS, WHOLE, Detail
 
 MS = 1_000_000
 MOST = 64_000_000
@@ -62,3 +62,28 @@ def test_a_fork_keeps_its_parents_stretches_in_room_of_its_own():
     _, used, _ = lived(10 * MS, 1000, detail=parent)
     assert used < MOST / PARTS
     assert parent.level == level
+
+
+def weighed(share, seconds):
+    """A process in which recording costs this share of steps of 10 ms."""
+    detail = Detail(MOST)
+    for number in range(100 * seconds):
+        now_ns = 10**12 + number * 10 * MS
+        detail.changes(now_ns, 0)
+        detail.costs(int(share * 10 * MS) if not detail.passing else 0, now_ns)
+    return detail
+
+
+JUDGED_AFTER_S = JUDGED_AFTER_NS // 10**9
+
+
+@pytest.mark.parametrize(
+    ("share", "level"),
+    [(0.5 * MOST_COST, 0), (1.5 * MOST_COST, 1), (3 * MOST_COST, 2), (1000 * MOST_COST, MOST_LEVEL)],
+)
+def test_a_process_that_would_feel_the_recording_has_less_of_it(share, level):
+    assert weighed(share, 20 * JUDGED_AFTER_S).level == level
+
+
+def test_a_few_seconds_do_not_judge_what_recording_costs():
+    assert weighed(100 * MOST_COST, JUDGED_AFTER_S - 1).level == 0

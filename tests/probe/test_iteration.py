@@ -12,6 +12,7 @@ from probing import main_of, read, run, workers_of
 
 from loaderdoctor.analyse.signals import LoaderSettings
 from loaderdoctor.probe.layout import BUILT, NEXT_BATCH, NEXT_END, RESET
+from loaderdoctor.probe.state import WEIGHED_EVERY
 
 TRAINS = Path(__file__).parent / "scripts" / "trains.py"
 PLAIN, WORKERS, KEPT, TOGETHER, MINE, STREAM = range(1, 7)  # loaders of trains.py in order
@@ -221,3 +222,11 @@ def test_shutting_down_is_timed(main):
     rows = main.of("shutdown")
     assert {row["iterator"] for row in rows} >= iterators_of(main, WORKERS) | iterators_of(main, STREAM)
     assert all(row["end_ns"] > row["begin_ns"] for row in rows)
+
+
+def test_the_process_says_what_its_hooks_took_in_all(main):
+    taken = sum(row["status"] == NEXT_BATCH and row["depth"] == 0 for row in main.of("next"))
+    (own,) = main.of("own")
+    assert own["weighed"] == taken // WEIGHED_EVERY - 1, "one to begin with"
+    least_ns = 1000  # a record alone takes longer
+    assert own["weighed"] * WEIGHED_EVERY * least_ns < own["own_ns"] < own["of_ns"]

@@ -153,5 +153,16 @@ def test_a_request_is_recorded_where_something_has_grown(tmp_path, monkeypatch):
     monkeypatch.setattr(state, "blocks_written", lambda: next(written))
     monkeypatch.setattr(probe.collections, "look", lambda: 0)
     for ordinal in range(3):
-        probe.requested(1, ordinal)
+        probe.requested(1, ordinal, state.SHORT_LOOP_NS)
     assert [(row["ordinal"], row["blocks_out"]) for row in recorder.rows_of("since_start")] == [(0, 3), (2, 9)]
+
+
+@pytest.mark.parametrize(("loop_ns", "looks"), [(state.SHORT_LOOP_NS - 1, 0), (state.SHORT_LOOP_NS, 1)])
+def test_nothing_is_asked_after_a_loop_too_short_to_have_written_or_collected(tmp_path, monkeypatch, loop_ns, looks):
+    (tmp_path / "records").mkdir()
+    probe = state.Probe(str(tmp_path), None, None)
+    asked = []
+    monkeypatch.setattr(state, "blocks_written", lambda: len(asked.append(1) or asked))
+    probe.thread.got_ns = 5
+    probe.requested(1, 0, 5 + loop_ns)
+    assert len(asked) == looks

@@ -103,7 +103,7 @@ CONTRACT = {
     "notes": [{"slug": TEXT, "text": TEXT}],
 }
 WORDS = {
-    "ended_by": {"script", "steps", "seconds", "interrupt", "signal", "crash"},
+    "ended_by": {"script", "steps", "seconds", "interrupt", "signal", "crash", "running"},
     "clock": {"device", "host"},
     "role": {"train", "eval"},
     "confidence": {"high", "medium", "low"},

@@ -47,7 +47,8 @@ def _load_probe(run):
         spec.loader.exec_module(probe)
         probe.standard.keep_hidden([name for name in probe.standard.LATER if _is_beside(name, path)])
         steps, seconds = _number("LOADERDOCTOR_STEPS", int), _number("LOADERDOCTOR_SECONDS", float)
-        probe.install(run, steps, seconds, _number("LOADERDOCTOR_TRACE_WINDOW", int))
+        windows = _number("LOADERDOCTOR_WINDOWS", _two_durations)
+        probe.install(run, steps, seconds, _number("LOADERDOCTOR_TRACE_WINDOW", int), windows)
     except Exception:
         sys.modules.pop(_PROBE, None)
         raise
@@ -83,6 +84,11 @@ def _hide_the_scripts_own():
         if file is not None and not _is_standard(os.path.abspath(file)):
             hidden[name] = sys.modules.pop(name)
     return hidden
+
+
+def _two_durations(text):
+    every_s, for_s = text.split(":")
+    return int(float(every_s) * 1e9), int(float(for_s) * 1e9)
 
 
 def _number(name, kind):

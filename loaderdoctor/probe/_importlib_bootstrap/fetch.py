@@ -158,6 +158,7 @@ class _Stopwatch:
             self.usage = read_usage()
         self.began_cpu_ns = thread_time_ns()
         self.last_ns = perf_counter_ns()
+        probe.thread.own_ns += self.last_ns - self.began_ns
 
     def taken(self, sample: Any) -> Any:
         """One more sample is there.  Called once a sample, so it does no more than it must."""
@@ -227,12 +228,13 @@ class _Stopwatch:
             *(_FETCH, iterator, batch, worker, self.began_ns, end_ns, self.samples, self.last_ns - self.began_ns),
             *(self.slowest_ns, self.position, collate_ns, cpu_ns, self.batched),
         )
+        thread.own_ns += perf_counter_ns() - end_ns
 
 
 def _begun() -> _Stopwatch | None:
     """A stopwatch where this fetch belongs to a loader that is recorded: this process's, or the one it works for."""
     probe = state.probe
-    if probe is None:
+    if probe is None or probe.writer.detail.passing:
         return None
     try:
         thread = probe.thread

@@ -13,7 +13,7 @@ from ..foreign_loaders import CLASSES
 from ..layout import BUILT, KIND_OF, UNKNOWN
 from ..site import site_of
 from ..watch import ATTRIBUTE, Watch
-from .iteration import Request, begun, built, replace, timed_next
+from .iteration import AT_REST, Request, begun, built, replace, timed_next
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -66,8 +66,11 @@ def _requested(watch: Watch, _iterator: Any, begin_ns: int) -> Request | None:
     depth = None
     try:
         depth = begun(probe, watch, begin_ns)
+        if probe.rests():
+            return Request(*(begin_ns, AT_REST, 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth), perf_counter_ns())
         probe.clock.requested(watch.iterator, outermost=depth == 0)
-        return Request(begin_ns, thread_time_ns(), 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth)
+        cpu_ns = thread_time_ns()
+        return Request(begin_ns, cpu_ns, 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, depth, perf_counter_ns())
     except Exception as error:
         del probe.thread.watches[depth or 0 :]
         pass_on(error)

@@ -224,18 +224,21 @@ def _shutdown_workers(original: Any) -> Any:
 
 # --- asking for a batch
 
+AT_REST = -1
+
 
 class Request(NamedTuple):
     """What there was when next() was called."""
 
     begin_ns: int
-    cpu_ns: int
+    cpu_ns: int  # AT_REST where no more than the batch is to be counted
     sampler_ns: int
     received: int  # batches torch has received in order, with workers
     ready: int
     stash: int
     outstanding: int
     depth: int
+    asked_ns: int  # when torch was asked: what lies before is the probe's own
 
 
 def _next(original: Any) -> Any:
@@ -313,6 +316,9 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
     try:
         depth = begun(probe, watch, begin_ns)
         received = ready = stash = outstanding = UNKNOWN
+        if not probe.is_worker and probe.rests():
+            received = iterator._rcvd_idx if iterator._num_workers else UNKNOWN
+            return Request(*(begin_ns, AT_REST, 0, received, UNKNOWN, UNKNOWN, UNKNOWN, depth), perf_counter_ns())
         if iterator._num_workers:
             received, outstanding = iterator._rcvd_idx, iterator._tasks_outstanding
             stash = len(iterator._task_info) - outstanding
@@ -320,11 +326,13 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
         if not probe.is_worker:
             probe.clock.requested(watch.iterator, outermost=depth == 0)
             if depth == 0:
-                probe.requested(watch.iterator, watch.ordinal)
+                probe.requested(watch.iterator, watch.ordinal, begin_ns)
         cpu_ns = thread_time_ns()
         if depth == 0:
             probe.thread.asked_cpu_ns = cpu_ns
-        return Request(begin_ns, cpu_ns, watch.sampler_ns, received, ready, stash, outstanding, depth)
+        return Request(
+            *(begin_ns, cpu_ns, watch.sampler_ns, received, ready, stash, outstanding, depth), perf_counter_ns()
+        )
     except Exception as error:
         del probe.thread.watches[depth or 0 :]
         pass_on(error)
@@ -339,8 +347,13 @@ def _ready(iterator: Any) -> int:
 
 
 def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> None:
+    came_ns = perf_counter_ns()
     try:
         probe, ordinal = watch.probe, watch.ordinal
+        if request.cpu_ns == AT_REST:
+            _counted(watch, iterator, request, status)
+            probe.weigh(request.asked_ns - request.begin_ns, came_ns)
+            return
         cpu_ns = thread_time_ns() - request.cpu_ns
         del probe.thread.watches[request.depth :]
         if not probe.is_worker:
@@ -357,15 +370,30 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
             *(get_native_id(), request.depth, _grad_enabled(), watch.sampler_ns - request.sampler_ns, cpu_ns),
         )
         put = probe.writer.put
-        end_ns = perf_counter_ns()
+        end_ns = probe.thread.got_ns = perf_counter_ns()
         put(_NEXT, watch.iterator, ordinal, request.begin_ns, end_ns, *after)
-        if probe.writer.detail.passing:
-            if is_training:
-                probe.writer.passed(watch, batch, request.begin_ns, end_ns)
-        elif is_training and is_due(ordinal, watch.gave_ns):
+        if not is_training:
+            return
+        probe.weigh(request.asked_ns - request.begin_ns, came_ns)
+        if is_due(ordinal, watch.gave_ns):
             listen(probe.writer, watch, ordinal, sys._getframe(2))
     except Exception as error:
         pass_on(error)
+
+
+def _counted(watch: Watch, iterator: Any, request: Request, status: int) -> None:
+    """As `_answered`, at rest: what totals and --steps need."""
+    probe, end_ns = watch.probe, perf_counter_ns()
+    del probe.thread.watches[request.depth :]
+    watch.ordinal += 1
+    if status != NEXT_BATCH:
+        return
+    batch, _ = which_of(watch, iterator, request.received)
+    if request.depth == 0:
+        probe.stop.delivered(watch.loader, request.begin_ns)
+        if probe.trace is not None:
+            probe.trace.waited(request.begin_ns, end_ns)
+        probe.writer.passed(watch, batch, request.begin_ns, end_ns)
 
 
 def _grad_enabled() -> int:

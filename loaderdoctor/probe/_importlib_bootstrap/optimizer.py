@@ -42,12 +42,15 @@ def _record(optimizer: Any) -> None:
     probe = state.probe
     if probe is None:
         return
+    began_ns = perf_counter_ns()
     try:
-        used_ns = thread_time_ns(), probe.thread.asked_cpu_ns
-        probe.writer.put(_STEP, id(optimizer), perf_counter_ns(), get_native_id(), *used_ns)
         probe.stop.stepped()
-        probe.clock.stepped()
+        if not probe.rests():
+            used_ns = thread_time_ns(), probe.thread.asked_cpu_ns
+            probe.writer.put(_STEP, id(optimizer), began_ns, get_native_id(), *used_ns)
+            probe.clock.stepped()
         why = probe.stop.overdue
+        probe.thread.own_ns += perf_counter_ns() - began_ns
         ends = why is not None and in_main_thread() and not probe.writer.control.ended and _may_end(probe, why)
     except Exception as error:
         pass_on(error)

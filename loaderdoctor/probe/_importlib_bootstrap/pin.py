@@ -29,8 +29,9 @@ def patch(module: Any) -> None:
 class _Inbox:
     """The pin thread's incoming queue, as that thread alone sees it; remembers which batch it took last."""
 
-    def __init__(self, thread: Any, in_queue: Any, out_queue: Any) -> None:
-        self._thread = thread
+    def __init__(self, probe: state.Probe, in_queue: Any, out_queue: Any) -> None:
+        self._thread = probe.thread
+        self._writer = probe.writer
         self._in_queue = in_queue
         self._out_queue = out_queue
 
@@ -38,7 +39,9 @@ class _Inbox:
         """As the queue's."""
         message = self._in_queue.get(*args, **kwargs)
         if type(message) is tuple and message and type(message[0]) is int:
-            self._thread.inbox = (message[0], id(self._in_queue), self._waiting())
+            self._thread.inbox = (
+                None if self._writer.detail.passing else (message[0], id(self._in_queue), self._waiting())
+            )
         return message
 
     def _waiting(self) -> tuple[int, int]:
@@ -57,7 +60,7 @@ def _pin_memory_loop(original: Any) -> Any:
     def loop(in_queue: Any, out_queue: Any, *args: Any, **kwargs: Any) -> None:
         probe = state.probe
         if probe is not None:
-            in_queue = _Inbox(probe.thread, in_queue, out_queue)
+            in_queue = _Inbox(probe, in_queue, out_queue)
         original(in_queue, out_queue, *args, **kwargs)
 
     return loop
@@ -69,7 +72,9 @@ def _pin_memory(original: Any) -> Any:
     @functools.wraps(original)
     def pin_memory(data: Any, *args: Any, **kwargs: Any) -> Any:
         probe = state.probe
-        if probe is None or probe.thread.pinning or not (probe.thread.inbox or probe.thread.watches):
+        if probe is None or probe.writer.detail.passing:
+            return original(data, *args, **kwargs)
+        if probe.thread.pinning or not (probe.thread.inbox or probe.thread.watches):
             return original(data, *args, **kwargs)
         thread = probe.thread
         thread.pinning = True

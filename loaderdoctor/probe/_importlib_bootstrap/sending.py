@@ -30,7 +30,7 @@ def time_sending(writer: Writer, data_queue: Any) -> None:
     """Time the pickling and the writing of this process's batches; other queues of its are not told of."""
     queues: Any = sys.modules["multiprocessing.queues"]
     pickled = _Pickled()
-    queues._ForkingPickler = _timed(queues._ForkingPickler, pickled)
+    queues._ForkingPickler = _timed(queues._ForkingPickler, pickled, writer)
     send = data_queue._send_bytes
 
     def _send_bytes(message: Any) -> None:
@@ -45,12 +45,15 @@ def time_sending(writer: Writer, data_queue: Any) -> None:
     data_queue._send_bytes = _send_bytes
 
 
-def _timed(original: Any, pickled: _Pickled) -> type:
+def _timed(original: Any, pickled: _Pickled, writer: Writer) -> type:
     """A subclass of the pickler, as the queues take one from their module, that remembers how long it took."""
 
     class ForkingPickler(original):  # type: ignore[misc]  # its base is only known here
         @classmethod
         def dumps(cls, obj: Any, protocol: Any = None) -> Any:
+            if writer.detail.passing:
+                pickled.times = None
+                return original.dumps(obj, protocol)
             begin_ns, begin_cpu_ns = perf_counter_ns(), thread_time_ns()
             message = original.dumps(obj, protocol)
             pickle_ns, cpu_ns = perf_counter_ns() - begin_ns, thread_time_ns() - begin_cpu_ns

@@ -170,11 +170,23 @@ class _BetweenQueues:
                 got_ns = perf_counter_ns()
                 self.probe.writer.step(got_ns, UNKNOWN)
                 thread.fetching = 0  # whatever an exception left behind
+                if self._rests():
+                    return
                 thread.task = Task(message[0], self.idle_ns, got_ns, read_usage())
                 self.idle_ns = 0
         except Exception as error:
             pass_on(error)
             return
+
+    def _rests(self) -> bool:
+        """Whether this batch is none to be told of; its stacks neither."""
+        passing, thread = self.probe.writer.detail.passing, self.probe.thread
+        if passing != thread.is_resting:
+            thread.is_resting = passing
+            (stacks.rest if passing else stacks.go_on)()
+        if passing:
+            self.idle_ns = 0
+        return passing
 
     def _used(self, task: Task) -> tuple[int, ...]:
         try:

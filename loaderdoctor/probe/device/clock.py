@@ -159,6 +159,20 @@ class DeviceClock(HostClock):
                 lane.stepped()
 
     @_quiet
+    def rests(self) -> None:
+        """End the open step of this thread, and listen to nothing until the next one."""
+        hearing.clock = None
+        consumer = self._consumers.get(get_ident())
+        if consumer is None:
+            return
+        consumer.open.clear()
+        consumer.pace.rests()
+        if consumer.is_measuring:
+            consumer.is_measuring = False
+            for lane in consumer.lanes.values():
+                lane.request(consumer.iterator, 0, hears=False)
+
+    @_quiet
     def finished(self) -> None:
         """Write what is known of the steps that are left: of this thread, and of those that are gone."""
         consumers, self._consumers = self._consumers, {}

@@ -57,6 +57,11 @@ class Pace:
             draw.begin(self._length(draw.length, devices))
         return draw.length if draw.is_chosen() else 0
 
+    def rests(self) -> None:
+        """Steps go by that are not told of: they say nothing of how long one takes."""
+        self._begun_ns = 0
+        self._measured.left = 0
+
     def hears(self) -> bool:
         """Whether the copies and waits of the measured step that begins are worth their cost."""
         if self._left_to_hear:

@@ -1,0 +1,111 @@
+"""How far a run is by now, from few columns of one training process: cheap enough to be asked while the training runs."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.probe.layout import KIND_OF, KINDS, NEXT_BATCH, ROLE_MAIN, UNKNOWN
+from loaderdoctor.record.chunks import pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from loaderdoctor.record.chunks import Rows
+
+LEFT_OUT_SHARE, MOST_LEFT_OUT = 0.1, 200  # the first steps, as many as the report leaves out of a run of that length
+_COLUMNS = {
+    "next": ("iterator", "begin_ns", "end_ns", "status", "depth"),
+    "iterator": ("iterator", "loader"),
+    "passed": ("begin_ns", "end_ns", "loader", "batches", "wait_ns"),
+    "device_step": ("wait_ns", "copy_ns", "step_ns"),
+}
+_ITERATOR, _BEGIN, _END, _STATUS, _DEPTH = range(5)
+
+
+@dataclass(frozen=True)
+class Glance:
+    """Of the training process that recorded most.
+
+    `steps` are batches of the loader that gave most; `wait_share` is of the time after the first steps: None where none ended.
+    """
+
+    steps: int
+    first_ns: int  # the first batch was asked for
+    last_ns: int  # the last one was there
+    wait_share: float | None
+    on_device: bool  # the share is the device's
+
+
+def glance_at(run_dir: Path) -> Glance | None:
+    """The run in this directory, which may be written to meanwhile; None before its first batch."""
+    sizes: dict[Path, int] = {}
+    for path in (run_dir / "records").glob("main-*.bin"):
+        with suppress(OSError):
+            sizes[path] = path.stat().st_size
+    for path in sorted(sizes, key=lambda path: (-sizes[path], path.name)):
+        with suppress(OSError, LoaderDoctorError):  # the report says so
+            seen = _seen(_columns(path))
+            if seen is not None:
+                return seen
+    return None
+
+
+def _columns(path: Path) -> dict[str, Rows]:
+    parts: dict[str, list[Rows]] = {name: [] for name in _COLUMNS}
+    for header, rows in pieces(path):
+        if header["role"] == ROLE_MAIN:
+            for name, fields in _COLUMNS.items():
+                places = [1 + KINDS[KIND_OF[name]][1].index(field) for field in fields]
+                parts[name].append(rows[rows[:, 0] == KIND_OF[name]][:, places])
+    return {
+        name: np.concatenate(found) if found else np.empty((0, len(_COLUMNS[name])), dtype=np.int64)
+        for name, found in parts.items()
+    }
+
+
+def _seen(columns: Mapping[str, Rows]) -> Glance | None:
+    calls, passed = columns["next"], columns["passed"]
+    calls = calls[(calls[:, _DEPTH] <= 0) & (calls[:, _STATUS] == NEXT_BATCH)]
+    passed = passed[passed[:, 2] != UNKNOWN]
+    if not len(calls):
+        return None
+    calls = calls[np.argsort(calls[:, _BEGIN], kind="stable")]
+    batches = _batches(calls, columns["iterator"], passed)
+    left_out = min(MOST_LEFT_OUT, int(LEFT_OUT_SHARE * len(calls)))
+    begin_ns = int(calls[left_out, _BEGIN])
+    last_ns = int(max(calls[-1, _END], passed[:, 1].max(initial=0)))
+    waited_ns = int((calls[left_out:, _END] - calls[left_out:, _BEGIN]).sum() + passed[:, 4].sum())
+    share = waited_ns / (last_ns - begin_ns) if last_ns > begin_ns else None
+    device = _device_share(columns["device_step"])
+    return Glance(
+        steps=max(batches.values()),
+        first_ns=int(calls[0, _BEGIN]),
+        last_ns=last_ns,
+        wait_share=share if device is None else device,
+        on_device=device is not None,
+    )
+
+
+def _batches(calls: Rows, loops: Rows, passed: Rows) -> dict[int, int]:
+    """How many batches each loader gave, in detail or not."""
+    loader_of = dict(loops.tolist())
+    found: dict[int, int] = {}
+    for iterator, count in zip(*np.unique(calls[:, _ITERATOR], return_counts=True), strict=True):
+        loader = loader_of.get(int(iterator), UNKNOWN)
+        found[loader] = found.get(loader, 0) + int(count)
+    for loader, count in passed[:, 2:4].tolist():
+        found[loader] = found.get(loader, 0) + count
+    return found
+
+
+def _device_share(steps: Rows) -> float | None:
+    """Waits and copies that the device felt, where its clock told how long whole steps were."""
+    steps = steps[min(MOST_LEFT_OUT, int(LEFT_OUT_SHARE * len(steps))) :]
+    steps = steps[(steps[:, 2] > 0) & (steps[:, 0] >= 0)]
+    return float(steps[:, :2].clip(min=0).sum() / steps[:, 2].sum()) if len(steps) else None

@@ -1,0 +1,43 @@
+"""How far a drawn run is, read from its files alone."""
+
+import builders
+import pytest
+
+from loaderdoctor.record.glance import glance_at
+
+RUNS = {  # what is drawn: steps, share of waiting after the first tenth
+    "all work": ("[" + ".cccc" * 20 + "]", 20, 0.0),
+    "half waiting": ("[" + "wwcc" * 20 + "]", 20, 0.5),
+    "an evaluation waits too": ("[" + "wc" * 20 + "{wwww" + "wcwc}" + "]", 20, None),
+    "one step, none ended": ("[wc!", 1, None),
+}
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_steps_and_waiting(tmp_path, case):
+    drawing, steps, share = RUNS[case]
+    run = builders.run_from(drawing)
+    builders.write(run, tmp_path)
+    seen = glance_at(tmp_path)
+    assert seen.steps == steps
+    assert not seen.on_device
+    assert seen.first_ns < seen.last_ns
+    if share is not None:
+        assert seen.wait_share == pytest.approx(share, abs=0.03)
+
+
+def test_the_device_says_what_it_felt(tmp_path):
+    run = builders.run_from("[" + "wwcc" * 20 + "]", device=[(0.004, 0.002, 0.04)] * 20)
+    builders.write(run, tmp_path)
+    seen = glance_at(tmp_path)
+    assert seen.on_device
+    assert seen.wait_share == pytest.approx(0.15, abs=0.01)
+
+
+def test_nothing_is_seen_before_the_first_batch(tmp_path):
+    assert glance_at(tmp_path) is None
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records" / "main-1-1.bin").write_bytes(b"no header")
+    assert glance_at(tmp_path) is None
+    builders.write(builders.run_from("xx"), tmp_path / "other")
+    assert glance_at(tmp_path / "other") is None
