@@ -111,7 +111,9 @@ class Beside:
             from loaderdoctor.report.progress import progress
 
             now_ns, steps, seconds = self._now_ns(), self._steps, self._seconds
-            self._terminal.say(progress(seen, now_ns, steps=steps, seconds=seconds, lang=self._lang, width=width))
+            line = progress(seen, now_ns, steps=steps, seconds=seconds, lang=self._lang, width=width)
+            if line:
+                self._terminal.say(line)
 
     def _say_where(self) -> None:
         width = self._terminal.width
