@@ -61,6 +61,7 @@ class Beside:
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join(timeout=PATIENCE_S)
+            self._rendering.end()  # where the thread hangs: a late report must not take the place of the last one
 
     def _run(self) -> None:
         first_ns = None
