@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from loaderdoctor.record.chunks import Rows
 
 LEFT_OUT_SHARE, MOST_LEFT_OUT = 0.1, 200  # the first steps, as many as the report leaves out of a run of that length
+MOST_PROCESSES = 8  # the largest files: of more ranks, a line on a terminal need not be exact
+SAME_WORK = 0.5  # of the steps of the one that made most; others are no ranks of the same job
 _COLUMNS = {
     "next": ("iterator", "begin_ns", "end_ns", "status", "depth"),
     "iterator": ("iterator", "loader", "begin_ns", "end_ns"),
@@ -31,7 +33,7 @@ _ITERATOR, _BEGIN, _END, _STATUS, _DEPTH = range(5)
 
 @dataclass(frozen=True)
 class Glance:
-    """Of the training process that recorded most.
+    """Of the training process that waits most, of those that do about as much: ranks of a job wait for each other.
 
     `steps` are batches of the loader that gave most; `wait_share` is of the time after the first steps: None where none ended.
     """
@@ -49,12 +51,16 @@ def glance_at(run_dir: Path) -> Glance | None:
     for path in (run_dir / "records").glob("main-*.bin"):
         with suppress(OSError):
             sizes[path] = path.stat().st_size
-    for path in sorted(sizes, key=lambda path: (-sizes[path], path.name)):
+    found = []
+    for path in sorted(sizes, key=lambda path: (-sizes[path], path.name))[:MOST_PROCESSES]:
         with suppress(OSError, LoaderDoctorError):  # the report says so
-            seen = _seen(_columns(path))
-            if seen is not None:
-                return seen
-    return None
+            found.append(_seen(_columns(path)))
+    seen = [one for one in found if one is not None]
+    if not seen:
+        return None
+    most = max(one.steps for one in seen)
+    ranks = [one for one in seen if one.steps >= most * SAME_WORK]
+    return max(ranks, key=lambda one: one.wait_share or 0.0)
 
 
 def _columns(path: Path) -> dict[str, Rows]:
@@ -112,7 +118,10 @@ def _batches(calls: Rows, loops: Rows, loaders: Rows, passed: Rows) -> dict[tupl
 
 
 def _device_share(steps: Rows) -> float | None:
-    """Waits and copies that the device felt, where its clock told how long whole steps were."""
+    """Waits and copies that the device felt, where its clock told how long whole steps were; copies are told of some steps."""
     steps = steps[min(MOST_LEFT_OUT, int(LEFT_OUT_SHARE * len(steps))) :]
-    steps = steps[(steps[:, 2] > 0) & (steps[:, 0] >= 0)]
-    return float(steps[:, :2].clip(min=0).sum() / steps[:, 2].sum()) if len(steps) else None
+    steps = steps[steps[:, 2] > 0]
+    if not len(steps):
+        return None
+    parts = (steps[steps[:, column] >= 0] for column in (0, 1))
+    return sum(float(told[:, at].sum() / told[:, 2].sum()) for at, told in enumerate(parts) if len(told))

@@ -53,6 +53,18 @@ def test_a_loader_that_is_built_anew_every_epoch_is_one(tmp_path):
     assert glance_at(tmp_path).steps == 20
 
 
+def test_of_ranks_it_is_the_one_that_waits_most(tmp_path):
+    run = builders.ranks_from(["[" + ".ccc" * 20 + "]", "[" + "wccc" * 20 + "]", "[" + "ww" * 3 + "]"])
+    builders.write(run, tmp_path)
+    assert glance_at(tmp_path).wait_share == pytest.approx(0.25, abs=0.03)
+
+
+def test_copies_that_are_heard_in_some_steps_stand_for_all(tmp_path):
+    run = builders.run_from("[" + "wwcc" * 20 + "]", device=[(0.004, 0.01, 0.04)] * 20, device_heard_every=4)
+    builders.write(run, tmp_path)
+    assert glance_at(tmp_path).wait_share == pytest.approx(0.35, abs=0.01)
+
+
 def test_nothing_is_seen_before_the_first_batch(tmp_path):
     assert glance_at(tmp_path) is None
     (tmp_path / "records").mkdir()
