@@ -65,7 +65,7 @@ def spells_between(
     """
     if not len(waits_ns) or times_ns.sum() <= 0:
         return ()
-    cuts = _sound(_candidates(waits_ns, times_ns), waits_ns, times_ns)
+    cuts = _placed(_sound(_candidates(waits_ns, times_ns), waits_ns, times_ns), waits_ns, times_ns)
     cuts = _sound(_not_regular(cuts, waits_ns, times_ns, firsts), waits_ns, times_ns)
     ends = [*cuts, len(waits_ns)]
     begins = [0, *cuts]
@@ -82,6 +82,11 @@ def spells_between(
     )
 
 
+def _size(count: int) -> int:
+    """Steps of a block."""
+    return max(LEAST_BLOCK, -(-count // MOST_BLOCKS))
+
+
 def _least(count: int) -> int:
     return max(LEAST_STEPS, int(np.ceil(LEAST_PART * count)))
 
@@ -89,7 +94,7 @@ def _least(count: int) -> int:
 def _candidates(waits_ns: Floats, times_ns: Floats) -> list[int]:
     """Where new spells may begin."""
     count = len(waits_ns)
-    size = max(LEAST_BLOCK, -(-count // MOST_BLOCKS))
+    size = _size(count)
     starts = np.arange(0, count - size + 1, size)  # what is left at the end belongs to the last one
     blocks = len(starts)
     least = -(-_least(count) // size)
@@ -136,20 +141,39 @@ def _partition(values: Floats, least: int, price: float) -> list[int]:
     return cuts[::-1]
 
 
+def _placed(cuts: Sequence[int], waits_ns: Floats, times_ns: Floats) -> list[int]:
+    """Each at the very step, within the blocks by which a smoothed edge may be off: where what is beyond the mean of both shares turns."""
+    reach = SMOOTHED * _size(len(waits_ns))
+    placed = []
+    for cut, (before, after) in zip(cuts, _beside(cuts, waits_ns, times_ns), strict=True):
+        begin, end = max(1, cut - reach), min(len(waits_ns), cut + reach)
+        beyond = np.cumsum(waits_ns[begin:end] - (before + after) / 2 * times_ns[begin:end])
+        turn = int((beyond if after > before else -beyond).argmin())
+        placed.append(begin + turn + 1 if 0 < turn < end - begin - 1 else cut)
+    return sorted(set(placed))
+
+
+def _beside(cuts: Sequence[int], waits_ns: Floats, times_ns: Floats) -> list[tuple[float, float]]:
+    """The shares of the spells before and after each cut."""
+    ends = [0, *cuts, len(waits_ns)]
+    shares = [float(waits_ns[a:b].sum() / max(1.0, times_ns[a:b].sum())) for a, b in pairwise(ends)]
+    return list(pairwise(shares))
+
+
 def _not_regular(cuts: Sequence[int], waits_ns: Floats, times_ns: Floats, firsts: npt.NDArray[np.bool_]) -> list[int]:
     """Without those that most other epochs have at the same place."""
     starts = np.flatnonzero(firsts)
     waits_ns, times_ns = (np.where(firsts, 0.0, one) for one in (waits_ns, times_ns))  # every epoch has a gap
     window = _least(len(waits_ns)) // 2
     kept = []
-    for cut in cuts:
+    for cut, (before, after) in zip(cuts, _beside(cuts, waits_ns, times_ns), strict=True):
         begun = (
             int(np.searchsorted(starts, cut + window // 2, side="right")) - 1
         )  # a block may end just before an epoch does
         if begun < 0:
             kept.append(cut)
             continue
-        own = _jump(waits_ns, times_ns, cut, window)
+        own = after - before
         places = np.delete(starts, begun) + cut - starts[begun]
         others = [
             _jump(waits_ns, times_ns, int(place), window)

@@ -83,12 +83,15 @@ def _files_of(process: ProcessRecords) -> Iterator[str]:
 
 def main_processes(run_dir: Path) -> list[ProcessRecords]:
     """The training processes that left records; files that cannot be read are passed over."""
-    processes = []
+    return list(each_main_process(run_dir))
+
+
+def each_main_process(run_dir: Path) -> Iterator[ProcessRecords]:
+    """The same, one after the other: those of a long run are large."""
     for path in sorted((run_dir / "records").glob("main-*.bin")):
         try:
             process = read_process(path)
         except (OSError, LoaderDoctorError):
             continue
         if process is not None and process.header["role"] == ROLE_MAIN:
-            processes.append(process)
-    return processes
+            yield process

@@ -61,6 +61,7 @@ class Beside:
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join(timeout=PATIENCE_S)
+            self._rendering.end()  # where the thread hangs: a late report must not take the place of the last one
 
     def _run(self) -> None:
         first_ns = None
@@ -111,7 +112,9 @@ class Beside:
             from loaderdoctor.report.progress import progress
 
             now_ns, steps, seconds = self._now_ns(), self._steps, self._seconds
-            self._terminal.say(progress(seen, now_ns, steps=steps, seconds=seconds, lang=self._lang, width=width))
+            line = progress(seen, now_ns, steps=steps, seconds=seconds, lang=self._lang, width=width)
+            if line:
+                self._terminal.say(line)
 
     def _say_where(self) -> None:
         width = self._terminal.width

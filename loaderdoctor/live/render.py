@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from loaderdoctor import pipeline, report
-from loaderdoctor.launch.ending import gather_sources, main_processes
+from loaderdoctor.launch.ending import each_main_process, gather_sources
 from loaderdoctor.live.rendering import NOT_YET, WRITTEN
 
 FORMATS = ("html", "json")
@@ -26,7 +26,7 @@ def main() -> NoReturn:
 def render(run_dir: Path, lang: str) -> int:
     """WRITTEN, or NOT_YET where there is no verdict so far; a later report takes the place of an earlier one."""
     with suppress(OSError):
-        gather_sources(run_dir, main_processes(run_dir))
+        gather_sources(run_dir, each_main_process(run_dir))
     done = pipeline.diagnose(run_dir)
     if done.diagnosis.status == "not-enough-data":
         return NOT_YET

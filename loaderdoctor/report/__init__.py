@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,7 +60,8 @@ def write(  # noqa: PLR0917 - the stages in their order
             faults.append(error)
             notes.append(("report-unwritten", words("file.unwritten", file=name, error=error.strerror)))
     if PATCH_FILE not in contents:
-        (directory / PATCH_FILE).unlink(missing_ok=True)  # of an earlier report, and taken for this one's
+        with suppress(OSError):  # of an earlier report, and taken for this one's
+            (directory / PATCH_FILE).unlink(missing_ok=True)
     if faults and not files:
         raise faults[0]
     return Written(tuple(files), (*parts.notes, *notes), lang)

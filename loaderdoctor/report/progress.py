@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING
 
 from loaderdoctor.report import figures
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from loaderdoctor.record.glance import Glance
 
 NS = 1e9
+WIDE = ("W", "F")
 LEAST_WARM_UP, ONE_OF = 3, 9  # --steps counts measured steps: the first tenth, at least three, comes on top
 
 
@@ -25,15 +27,21 @@ def progress(seen: Glance, now_ns: int, *, steps: int | None, seconds: float | N
     left_s = _left_s(seen, now_ns, steps, seconds)
     if left_s is not None:
         pieces.append(words("live.left", time=figures.seconds(left_s, 2)))
-    while len(pieces) > 1 and len(", ".join(pieces)) > width:
+    while len(pieces) > 1 and _columns(", ".join(pieces)) > width:
         pieces.pop()
-    return ", ".join(pieces)[: max(0, width)]
+    line = ", ".join(pieces)
+    return line if _columns(line) <= width else ""
+
+
+def _columns(text: str) -> int:
+    """How wide a terminal shows it: an ideograph takes two columns."""
+    return sum(2 if unicodedata.east_asian_width(mark) in WIDE else 1 for mark in text)
 
 
 def first_report(path: str, lang: str, width: int) -> str:
     """That there is a report by now, and where; the path alone where both do not fit."""
     line = Words(lang)("live.report", path=path)
-    return line if len(line) <= width else path
+    return line if _columns(line) <= width else path
 
 
 def _left_s(seen: Glance, now_ns: int, steps: int | None, seconds: float | None) -> float | None:

@@ -103,9 +103,11 @@ def test_the_wait_for_the_script_is_not_held_up_by_a_look_that_hangs(tmp_path, m
     monkeypatch.setattr(beside, "PATIENCE_S", 0.01)
     monkeypatch.setattr(beside.Beside, "_glance", lambda _: hangs.wait() and None)
     one = beside.Beside(tmp_path, pace=Pace(poll_s=0.001), terminal=Screen())
+    one._rendering = Reports(())
     with one:
         pass
     assert not hangs.is_set()
+    assert one._rendering.was_ended.is_set()
     hangs.set()
 
 

@@ -39,12 +39,17 @@ def test_the_line(how, line):
         (60, "600 steps so far, waiting for data 58 % of the time"),
         (50, "600 steps so far"),
         (16, "600 steps so far"),
-        (9, "600 steps"),
+        (9, ""),
         (0, ""),
     ],
 )
 def test_what_does_not_fit_is_left_out(width, line):
     assert said(width=width, seconds=90) == line
+
+
+@pytest.mark.parametrize(("width", "pieces"), [(40, 2), (34, 2), (33, 1), (11, 1)])
+def test_ideographs_take_two_columns(width, pieces):
+    assert said(width=width, lang="zh").count(", ") == pieces - 1
 
 
 @pytest.mark.parametrize(("width", "says_more"), [(80, True), (20, False)])

@@ -154,6 +154,7 @@ def test_the_patch_of_another_finding_is_named_beside_it():
         ("crash", "the script ended early, with status 1"),
         ("signal", "the script was ended by a signal, with status 1"),
         ("interrupt", "the script was interrupted"),
+        ("running", "the script was still running when this was read"),
     ],
 )
 def test_an_early_end_is_said(ended_by, said):

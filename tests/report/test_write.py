@@ -41,6 +41,13 @@ def test_the_patch_applies_where_the_script_ran(tmp_path):
     assert "num_workers=6,\n        persistent_workers=True," in (tmp_path / "train.py").read_text()
 
 
+def test_a_patch_of_an_earlier_report_does_not_stay(tmp_path):
+    for name, patched in (("starving", True), ("healthy_plain", False)):
+        run, signals, diagnosis, lang = SAMPLES[name]()
+        report.write(run, signals, diagnosis, tmp_path, ["json"], lang)
+        assert (tmp_path / "fix.patch").exists() is patched
+
+
 @pytest.mark.parametrize("name", ["healthy_plain", "unknown", "advice_only", "no_loader"])
 def test_no_patch_where_no_edit_is_prescribed(name, tmp_path):
     run, signals, diagnosis, lang = SAMPLES[name]()

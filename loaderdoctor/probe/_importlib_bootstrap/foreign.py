@@ -13,7 +13,8 @@ from ..foreign_loaders import CLASSES
 from ..layout import BUILT, KIND_OF, UNKNOWN
 from ..site import site_of
 from ..watch import ATTRIBUTE, Watch
-from .iteration import AT_REST, Request, begun, built, replace, timed_next
+from .iteration import begun, built, replace, timed_next
+from .request import AT_REST, Request
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -10,7 +10,7 @@ import functools
 import sys
 from _thread import get_native_id
 from time import perf_counter_ns, thread_time_ns
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import state
 from ..faults import pass_on
@@ -18,6 +18,7 @@ from ..layout import BUILT, KIND_OF, NEXT_BATCH, NEXT_END, NEXT_ERROR, RESET, UN
 from ..watch import ATTRIBUTE, Watch
 from .arrivals import hook_arrivals, start_method_of, time_receiving, which_of
 from .handing_over import is_due, listen
+from .request import AT_REST, Request, counted
 from .stopping import ends_here
 
 if TYPE_CHECKING:
@@ -224,22 +225,6 @@ def _shutdown_workers(original: Any) -> Any:
 
 # --- asking for a batch
 
-AT_REST = -1
-
-
-class Request(NamedTuple):
-    """What there was when next() was called."""
-
-    begin_ns: int
-    cpu_ns: int  # AT_REST where no more than the batch is to be counted
-    sampler_ns: int
-    received: int  # batches torch has received in order, with workers
-    ready: int
-    stash: int
-    outstanding: int
-    depth: int
-    asked_ns: int  # when torch was asked: what lies before is the probe's own
-
 
 def _next(original: Any) -> Any:
     return timed_next(original, _watch_of, _requested)
@@ -351,7 +336,7 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
     try:
         probe, ordinal = watch.probe, watch.ordinal
         if request.cpu_ns == AT_REST:
-            _counted(watch, iterator, request, status)
+            counted(watch, iterator, request, status)
             probe.weigh(request.asked_ns - request.begin_ns, came_ns)
             return
         cpu_ns = thread_time_ns() - request.cpu_ns
@@ -379,21 +364,6 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
             listen(probe.writer, watch, ordinal, sys._getframe(2))
     except Exception as error:
         pass_on(error)
-
-
-def _counted(watch: Watch, iterator: Any, request: Request, status: int) -> None:
-    """As `_answered`, at rest: what totals and --steps need."""
-    probe, end_ns = watch.probe, perf_counter_ns()
-    del probe.thread.watches[request.depth :]
-    watch.ordinal += 1
-    if status != NEXT_BATCH:
-        return
-    batch, _ = which_of(watch, iterator, request.received)
-    if request.depth == 0:
-        probe.stop.delivered(watch.loader, request.begin_ns)
-        if probe.trace is not None:
-            probe.trace.waited(request.begin_ns, end_ns)
-        probe.writer.passed(watch, batch, request.begin_ns, end_ns)
 
 
 def _grad_enabled() -> int:
