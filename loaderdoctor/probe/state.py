@@ -61,7 +61,7 @@ class Probe:
         self.installed_ns = perf_counter_ns()
         self.installed_pid = os.getpid()
         self._begun_pid: int | None = None
-        self._has_told_rank = False
+        self._has_told_rank = self._has_told_none = False
         self.collections = Collections()
         self._written = (-1, 0)  # blocks and full collections, as last recorded
 
@@ -75,6 +75,7 @@ class Probe:
         if self._begun_pid == os.getpid():
             return
         self._begun_pid = os.getpid()
+        self._has_told_rank = self._has_told_none = False  # what a fork's parent told was of the parent
         from .about import about
 
         self.writer.put(_PROCESS, perf_counter_ns(), self.writer.text(about()))
@@ -87,15 +88,18 @@ class Probe:
                     self.note("steps-unmeasured", "Optimizer steps or the device could not be watched in this process.")
 
     def tell_rank(self) -> None:
-        """Which rank this is, where torch.distributed knows by now and the environment does not; once."""
+        """Which rank this is, where torch.distributed knows by now and the environment does not; else once that it is none."""
         distributed: Any = sys.modules.get("torch.distributed")
-        if self._has_told_rank or self.is_worker or distributed is None or "RANK" in os.environ:
+        if self._has_told_rank or self.is_worker or ("RANK" in os.environ and "WORLD_SIZE" in os.environ):
             return
         try:
-            if distributed.is_available() and distributed.is_initialized():
+            if distributed is not None and distributed.is_available() and distributed.is_initialized():
                 self._has_told_rank = True
                 rank, size = distributed.get_rank(), distributed.get_world_size()
                 self.writer.put(_RANK, rank, size, UNKNOWN, perf_counter_ns())
+            elif not self._has_told_none:
+                self._has_told_none = True
+                self.writer.put(_RANK, UNKNOWN, UNKNOWN, UNKNOWN, perf_counter_ns())
         except Exception as error:
             pass_on(error)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loaderdoctor.record.job import parts_in, read_job
 from loaderdoctor.record.meta import read_meta, write_meta
 from loaderdoctor.record.reader import read, read_process, read_processes
 from loaderdoctor.record.run import ProcessRecords, Run, RunMeta, Samples
@@ -11,7 +12,9 @@ __all__ = [
     "Run",
     "RunMeta",
     "Samples",
+    "parts_in",
     "read",
+    "read_job",
     "read_meta",
     "read_process",
     "read_processes",
