@@ -61,6 +61,8 @@ def _proof(view: ReportView) -> Iterator[str]:
         yield f"\n{_plain(view.proof.split.sentence)}"
     if view.proof.steps:
         yield f"\n{_plain(view.proof.steps.sentence)}"
+    if view.ranks:
+        yield f"\n{_plain(view.ranks.sentence)}"
 
 
 def _first_fix(view: ReportView) -> Iterator[str]:
