@@ -52,6 +52,8 @@ def report_on(
         sentence = f"{directory} cannot be written: {error.strerror}."
         raise LoaderDoctorError("output-unusable", sentence, ExitCode.NO_REPORT) from None
     terminal.summary(done.run, done.signals, done.diagnosis, written)
+    if any(note["slug"] == RECORDED_AS_A_PART for note in done.run.meta.notes):
+        say(f"this is one part of a job; `loaderdoctor report {run_dirs[0].parent}` reads all parts as one.")
     return done
 
 
@@ -80,8 +82,6 @@ def _status(launched: launch.Launched, formats: Sequence[str], lang: str, fail_o
     except Exception:  # noqa: BLE001 - the script has run, and its status must get through
         say(f"no report could be made, by a fault of ours; please report {_keep_fault(run_dir)}")
     else:
-        if any(note["slug"] == RECORDED_AS_A_PART for note in done.run.meta.notes):
-            say(f"this is one part of a job; `loaderdoctor report {run_dir.parent}` reads all parts as one.")
         if fail_on is not None and done.diagnosis.status == fail_on:
             return ExitCode.FAILED_CHECK
     return ExitCode.OK
