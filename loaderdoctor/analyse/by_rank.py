@@ -15,6 +15,7 @@ from loaderdoctor.analyse.shares import median_s
 from loaderdoctor.analyse.signals import HostSignals, JobSignals, ProcessSignals, RankSignals
 from loaderdoctor.analyse.starved import NO_STEPS
 from loaderdoctor.probe.layout import ROLE_MAIN
+from loaderdoctor.record import RECORDED_AS_A_PART
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def part_notes(run: Run, ranks: Sequence[Rank]) -> list[Note]:
     notes = []
     for part, name in host_names(run, ranks).items():
         said = run.parts[part].meta.notes if run.parts else ()
-        notes += [(note["slug"], f"{name}: {note['text']}") for note in said]
+        notes += [(one["slug"], f"{name}: {one['text']}") for one in said if one["slug"] != RECORDED_AS_A_PART]
     return [*notes, *_missing(ranks), *_twice(run)]
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def report(*, runs: Sequence[Path], output: Path | None, formats: str, name_hosts: bool, lang: str) -> None:
     """Render the reports of RUN, a run directory, again.
 
-    Several are read as the parts of one job, whatever machines recorded them; so is a folder that holds nothing but them.
+    Several are read as the parts of one job, whatever machines recorded them; so is the folder that `profile -o` put them into.
     """
     chosen = list(filter(None, map(str.strip, formats.split(","))))
     report_on(runs, output or _folder_of(runs), chosen, lang, names_hosts=name_hosts)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from loaderdoctor.record.meta import META_FILE
+from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.record.meta import META_FILE, read_meta
 from loaderdoctor.record.reader import read
 
 if TYPE_CHECKING:
@@ -19,10 +20,20 @@ RECORDED_AS_A_PART = "one-of-several-parts"  # the note of a part on its own
 
 
 def parts_in(folder: Path) -> list[Path]:
-    """The run directories that a folder stands for: itself, or, where it is none, those right below it, by name."""
+    """The run directories that a folder stands for: itself, or, where it is none, the parts of a job right below it.
+
+    Runs that were not recorded as parts are left alone: a folder of all runs of a month is no job.
+    """
     if (folder / META_FILE).exists():
         return [folder]
-    return sorted(found.parent for found in folder.glob(f"*/{META_FILE}")) or [folder]
+    return sorted(found.parent for found in folder.glob(f"*/{META_FILE}") if _is_part(found.parent)) or [folder]
+
+
+def _is_part(directory: Path) -> bool:
+    try:
+        return any(note["slug"] == RECORDED_AS_A_PART for note in read_meta(directory).notes)
+    except LoaderDoctorError:
+        return False
 
 
 def read_job(folders: Sequence[Path], *, names_hosts: bool = False) -> Run:
