@@ -4,13 +4,10 @@
 meet there, with no rank in the environment; `ranks.py hogwild` trains one model in two processes that exchange nothing.
 """
 
-import json
-import os
 import socket
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import stopwatch
 import torch
@@ -55,13 +52,6 @@ def train(rank, net):
         stopwatch.over()
 
 
-def write_times(rank):
-    """A process of torch.multiprocessing ends without its exit handlers, and has no rank in its environment."""
-    path = os.environ.get("STOPWATCH")
-    if path:
-        Path(f"{path}{rank}").write_text(json.dumps(stopwatch._loops), encoding="utf-8")
-
-
 def as_rank(rank, meeting=None):
     if meeting is None:
         dist.init_process_group("gloo")
@@ -71,12 +61,12 @@ def as_rank(rank, meeting=None):
     train(dist.get_rank(), nn.parallel.DistributedDataParallel(nn.Linear(16, 3)))
     dist.destroy_process_group()
     if meeting is not None:
-        write_times(rank)
+        stopwatch.write(rank)
 
 
 def alone(number, net):
     train(number, net)
-    write_times(number)
+    stopwatch.write(number)
 
 
 def main():
