@@ -115,8 +115,8 @@ def test_a_host_that_crashed_ended_the_job(tmp_path):
 
 def test_workers_of_two_hosts_with_one_process_id_keep_apart(tmp_path):
     parts = []
-    for rank, wait in enumerate(("w", "ww")):
-        run = builders.ranks_from(["[" + f"{wait}cc" * 40] * (rank + 1), num_workers=1)
+    for rank, step in enumerate((FAST, SLOW)):
+        run = builders.ranks_from(["[" + step * 40] * (rank + 1), num_workers=1)
         main = next(one for one in run.processes if one.header["rank"] == rank)
         worker = [one for one in run.processes if one.header["role"] == 1][rank]
         renumbered = replace(worker, header={**worker.header, "pid": 200})
@@ -126,7 +126,7 @@ def test_workers_of_two_hosts_with_one_process_id_keep_apart(tmp_path):
         parts.append(builders.write(replace(own, meta=replace(run.meta, host=f"h{rank}")), tmp_path / str(rank)))
     signals = signals_of(read_job(parts))
     assert signals.ranks == 2
-    assert signals.main.fetch_s.value == pytest.approx(2 * builders.UNIT_S)  # the second one's, which waits longer
+    assert signals.main.fetch_s.value == pytest.approx(3 * builders.UNIT_S)  # the second one's, which is last
 
 
 def test_only_parts_below_a_folder_are_read_as_a_job(tmp_path):
