@@ -11,6 +11,7 @@ import numpy as np
 from loaderdoctor.analyse.around import machine_signals
 from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.job import computes_of
+from loaderdoctor.analyse.ranks import rank_of
 from loaderdoctor.analyse.shares import median_s
 from loaderdoctor.analyse.signals import HostSignals, JobSignals, ProcessSignals, RankSignals
 from loaderdoctor.analyse.starved import NO_STEPS
@@ -194,8 +195,8 @@ def _twice(run: Run) -> list[Note]:
     """Ranks that two parts have: those are no parts of one job."""
     parts: dict[int, set[int]] = {}
     for process in run.processes:
-        if process.header["role"] == ROLE_MAIN and process.header["rank"] >= 0:
-            parts.setdefault(process.header["rank"], set()).add(process.part)
+        if process.header["role"] == ROLE_MAIN and (rank := rank_of(process)) >= 0:
+            parts.setdefault(rank, set()).add(process.part)
     twice = Counter(rank for rank, of_rank in parts.items() if len(of_rank) > 1)
     if not twice:
         return []

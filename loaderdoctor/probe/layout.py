@@ -50,7 +50,7 @@ _FIELDS: dict[int, tuple[str, str]] = {
     5: ("end", "at_ns why"),
     # records that could not be written so far, and the system's error number; one a process, written over
     6: ("lost", "records errno at_ns"),
-    # as torch.distributed says it, where the environment does not; the last one counts.  -1: it was not in use by then
+    # as torch.distributed says it; the last one counts, before the environment's.  -1: it was not in use by then
     7: ("rank", "rank world_size local_rank at_ns"),
     # --- main process
     # site: "file:line"; settings: JSON object

@@ -88,16 +88,19 @@ class Probe:
                     self.note("steps-unmeasured", "Optimizer steps or the device could not be watched in this process.")
 
     def tell_rank(self) -> None:
-        """Which rank this is, where torch.distributed knows by now and the environment does not; else once that it is none."""
+        """Which rank this is, where torch.distributed knows by now; else once that it is none, unless the environment says one.
+
+        The environment may be that of a rank which starts a job of its own.
+        """
         distributed: Any = sys.modules.get("torch.distributed")
-        if self._has_told_rank or self.is_worker or ("RANK" in os.environ and "WORLD_SIZE" in os.environ):
+        if self._has_told_rank or self.is_worker:
             return
         try:
             if distributed is not None and distributed.is_available() and distributed.is_initialized():
                 self._has_told_rank = True
                 rank, size = distributed.get_rank(), distributed.get_world_size()
                 self.writer.put(_RANK, rank, size, UNKNOWN, perf_counter_ns())
-            elif not self._has_told_none:
+            elif not self._has_told_none and not {"RANK", "WORLD_SIZE"} <= os.environ.keys():
                 self._has_told_none = True
                 self.writer.put(_RANK, UNKNOWN, UNKNOWN, UNKNOWN, perf_counter_ns())
         except Exception as error:

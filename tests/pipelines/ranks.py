@@ -70,7 +70,7 @@ def alone(number, net):
 
 
 def main():
-    how = sys.argv[1] if len(sys.argv) > 1 else "launched"
+    how = next((word for word in sys.argv[1:] if not word.startswith("--")), "launched")  # DeepSpeed adds --local_rank
     if how == "launched":
         as_rank(None)
     elif how == "hogwild":

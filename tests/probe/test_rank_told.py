@@ -26,6 +26,7 @@ def no_rank(monkeypatch):
         (["take", "take", "join", "take"], {}, [[-1, 0]], "as soon as it is known"),
         (["take"], {"RANK": "16"}, [[-1]], "of an adapter, or of a page: no size of a world beside it"),
         (["take"], {"RANK": "0", "WORLD_SIZE": "1"}, [[]], "the environment says it"),
+        (["join", "take"], {"RANK": "3", "WORLD_SIZE": "4"}, [[0]], "the environment is that of whoever started it"),
         (["take", "fork", "take"], {}, [[-1], [-1]], "a fork says it of itself"),
     ],
 )
