@@ -73,8 +73,8 @@ def _warn(sentence: str) -> None:
 
 
 def load(run_dir: str | os.PathLike[str]) -> Run:
-    """The run recorded in a directory.  LoaderDoctorError `not-a-run` or `run-too-new`."""
-    return record.read(Path(run_dir))
+    """The run recorded in a directory, or in parts right below it.  LoaderDoctorError `not-a-run` or `run-too-new`."""
+    return record.read_job([Path(run_dir)])
 
 
 def diagnose(run: Run) -> Diagnosis:

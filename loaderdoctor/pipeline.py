@@ -24,8 +24,8 @@ class Diagnosed:
     diagnosis: Diagnosis
 
 
-def diagnose(run_dir: Path) -> Diagnosed:
-    """Read, analyse and diagnose a run.  LoaderDoctorError where there is none to read."""
-    run = record.read(run_dir)
+def diagnose(*run_dirs: Path, names_hosts: bool = False) -> Diagnosed:
+    """Read, analyse and diagnose a run, or the parts of one.  LoaderDoctorError where there is none to read."""
+    run = record.read_job(run_dirs, names_hosts=names_hosts)
     signals = analyse.signals_of(run)
     return Diagnosed(run, signals, causes.diagnose(signals))

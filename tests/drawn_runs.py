@@ -48,7 +48,22 @@ class Records:
 
     def __init__(self, pid: int, role: int = ROLE_MAIN, opened_ns: int = START_NS, rank: int = UNKNOWN) -> None:
         names = KINDS[HEADER][1]
-        values = (MAGIC, SCHEMA, RECORD_BYTES, role, pid, 1, opened_ns, 0, rank, rank, UNKNOWN, UNKNOWN, UNKNOWN)
+        values = (
+            MAGIC,
+            SCHEMA,
+            RECORD_BYTES,
+            role,
+            pid,
+            1,
+            opened_ns,
+            0,
+            rank,
+            rank,
+            UNKNOWN,
+            UNKNOWN,
+            UNKNOWN,
+            UNKNOWN,
+        )
         self.header = dict(zip(names, values, strict=True))
         self.rows: dict[str, list[dict[str, int]]] = {}
         self.texts: dict[int, str] = {}

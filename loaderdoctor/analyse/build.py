@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from loaderdoctor.analyse import starved, training
+from loaderdoctor.analyse import by_rank, starved, training
 from loaderdoctor.analyse.between import loop_signals
 from loaderdoctor.analyse.broken import broken_signals
 from loaderdoctor.analyse.changes import spells_of
@@ -26,6 +26,7 @@ from loaderdoctor.analyse.signals import (
     JobSignals,
     LoopSignals,
     Phase,
+    ProcessSignals,
     Signals,
     StepSignals,
     TrainingSignals,
@@ -87,23 +88,27 @@ def signals_of(run: Run) -> Signals:
 def _signals_of(run: Run, parts: Parts) -> Signals:
     traced = [note for one in run.processes for note in parts.of(WINDOW, partial(trace_notes, one), lambda _: [])]
     run = parts.of(WINDOW, lambda: before_windows(run), lambda _: run)
-    ranks, notes = parts.of("The ranks", lambda: ranks_of(run), lambda _: ((), ()))
-    found = [parts.of(f"Rank {rank.number}", partial(_analysed, rank, parts), lambda _: None) for rank in ranks]
-    analysed = [one for one in found if one is not None]
+    ranks, beside, notes = parts.of("The ranks", lambda: ranks_of(run), lambda _: ((), (), ()))
+    analysed, others = _each(ranks, parts), _alone(_each(beside, parts))
     analysed = parts.of(
         "The ranks' steps beside each other", lambda: _step_together(analysed), lambda _: _alone(analysed)
     )
-    notes = (*_notes(run), *traced, *notes)
+    said = parts.of("The parts of the job", lambda: by_rank.part_notes(run, ranks), lambda _: [])
+    notes = (*_notes(run), *said, *traced, *notes)
     if not analysed:
         why = Missing(*parts.notes[-1]) if ranks else NO_LOADER
         return _without_loaders(run, (*notes, *parts.notes), why, parts)
     shares = [parts.of("The share of waiting of a rank", partial(_share, one), _same) for one in analysed]
-    trainings = [parts.of("The training's cores", partial(_training, run, one), _no_training) for one in analysed]
-    job = parts.of("The ranks of the job", lambda: _job(run, analysed, shares, trainings), _no_job)
+    trainings = [
+        parts.of("The training's cores", partial(_training, run, one), partial(absent, TrainingSignals))
+        for one in analysed
+    ]
+    job = parts.of("The ranks of the job", lambda: _job(run, analysed, shares, trainings), partial(absent, JobSignals))
     lead = lead_of(shares, job)
     first = analysed[lead]
-    window = _window(first) if len(first.measured) else None
-    machine, disk, samples, hardware = around_it(run, window, first.rank.main.pid, parts)
+    here = run.part(first.rank.main.part)
+    window = by_rank.window_of(first) if len(first.measured) else None
+    machine, disk, samples, hardware = around_it(here, window, first.rank.main.pid, parts)
     cores = parts.of("The cores of the job", lambda: _cores(first.rank, machine.cpus_allowed), lambda _: 1.0)
     recorded = _recorded(first, cores, samples, run.sources, busy=trainings[lead].cores, parts=parts)
     main = first.loaders[0] if first.loaders else None
@@ -116,7 +121,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         measured_s=first.timeline.measured_s,
         warm_up_steps=first.timeline.warm_up,
         steps=parts.of("The steps", steps, lambda why: no_steps(why, {})),
-        phases=parts.of("The phases", lambda: _phases(run, first), lambda _: ()),
+        phases=parts.of("The phases", lambda: _phases(here, first), lambda _: ()),
         loaders=tuple(loader_signals(loader, recorded, parts) for loader in first.loaders),
         device=parts.of("The device", device, no_device),
         machine=machine,
@@ -133,7 +138,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
             lambda why: absent(LoopSignals, why),
         ),
         hardware=hardware,
-        job=job,
+        job=by_rank.named(job, run, analysed),
         training=trainings[lead],
         spells=parts.of(
             "The changes over the run",
@@ -141,7 +146,12 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
             lambda _: (),
         ),
         broken=parts.of(
-            "How the run broke off", lambda: broken_signals(run, first.rank), lambda why: absent(BrokenSignals, why)
+            "How the run broke off", lambda: broken_signals(here, first.rank), lambda why: absent(BrokenSignals, why)
+        ),
+        processes=parts.of(
+            "The processes beside each other",
+            lambda: by_rank.process_signals(run, first, analysed, others, _share),
+            lambda _: ProcessSignals(),
         ),
     )
 
@@ -150,14 +160,9 @@ def _same(reason: Missing) -> Value:
     return reason
 
 
-def _window(one: _Analysed) -> tuple[int, int]:
-    """The time after warm-up on the clock of the samplers, which know of no gaps."""
-    ends, seen = (one.timeline.from_ns, one.timeline.to_ns), one.rank.main.seen
-    return ends if seen is None else (seen.apart(ends[0]), seen.apart(ends[1]))
-
-
 def _training(run: Run, one: _Analysed) -> TrainingSignals:
     slow, early = training.slow_steps(one.steps, one.loaders[0] if one.loaders else None, one.roles)
+    run = run.part(one.rank.main.part)
     return TrainingSignals(
         cores=training.compute_cores(run, one.rank, one.timeline),
         run_queue_share=training.run_queue_share(run, one.rank, one.timeline),
@@ -168,8 +173,14 @@ def _training(run: Run, one: _Analysed) -> TrainingSignals:
 
 def _step_together(analysed: Sequence[_Analysed]) -> list[_Analysed]:
     """With what each rank waited for the last one in each step, on the host's clock."""
-    steps = together([one.steps for one in analysed], [one.roles for one in analysed])
+    one_clock = by_rank.share_a_clock(analysed)
+    steps = together([one.steps for one in analysed], [one.roles for one in analysed], one_clock=one_clock)
     return [replace(one, steps=its_steps) for one, its_steps in zip(analysed, steps, strict=True)]
+
+
+def _each(ranks: Sequence[Rank], parts: Parts) -> list[_Analysed]:
+    found = [parts.of(f"Rank {rank.number}", partial(_analysed, rank, parts), lambda _: None) for rank in ranks]
+    return [one for one in found if one is not None]
 
 
 def _alone(analysed: Sequence[_Analysed]) -> list[_Analysed]:
@@ -180,15 +191,8 @@ def _job(
     run: Run, analysed: Sequence[_Analysed], shares: Sequence[Value], trainings: Sequence[TrainingSignals]
 ) -> JobSignals:
     steps, roles = [one.steps for one in analysed], [one.roles for one in analysed]
-    return job_of(run, steps, roles, shares, [one.cores for one in trainings])
-
-
-def _no_job(reason: Missing) -> JobSignals:
-    return absent(JobSignals, reason)
-
-
-def _no_training(reason: Missing) -> TrainingSignals:
-    return absent(TrainingSignals, reason)
+    cores = [one.cores for one in trainings]
+    return job_of(run, steps, roles, shares, cores, one_clock=by_rank.share_a_clock(analysed))
 
 
 def _analysed(rank: Rank, parts: Parts) -> _Analysed:

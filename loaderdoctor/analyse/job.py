@@ -35,14 +35,17 @@ NO_COMMON = Missing("no-common-steps", "The ranks have too few steps in common."
 NO_RANK_CPU = Missing("rank-cpu-not-sampled", "The CPU time of the ranks was not sampled for long enough.")
 FEWEST = 8  # steps in common; who is last in fewer says nothing
 MOST_DRIFT = 1.0  # steps: ranks that wait for each other are never further apart, those that do not drift on and on
+CLOCKS_DRIFT = 2e-4  # of the time: quartz is that bad at worst, and hosts that nobody synchronises go by it
 
 
-def together(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]]) -> list[pd.DataFrame]:
+def together(
+    ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]], *, one_clock: bool = True
+) -> list[pd.DataFrame]:
     """The steps of each rank with `held_ns`: how much of it, after its batch came, was a wait for the last rank.
 
     0 where one rank trains, where the ranks do not keep step, and in evaluations, which ranks run alone.
     """
-    held = _held(ranks, roles)
+    held = _held(ranks, roles, one_clock=one_clock)
     if held is None:
         return [steps.assign(held_ns=0.0) for steps in ranks]
     return [
@@ -57,6 +60,8 @@ def job_of(
     roles: Sequence[Mapping[int, str]],
     shares: Sequence[Value],
     cores: Sequence[Value],
+    *,
+    one_clock: bool = True,
 ) -> JobSignals:
     """`ranks` are the steps of each, `shares` its own share of waiting, `cores` what its training keeps busy."""
     processes, loading = _processes(run), len(ranks)
@@ -65,7 +70,7 @@ def job_of(
         loading=Measured.exact(float(loading), "processes"),
         compute_spread=_spread(cores),
     )
-    computes = _computes(ranks, roles)
+    computes = computes_of(ranks, roles, one_clock=one_clock)
     if isinstance(computes, Missing):
         return replace(
             plain, last_wait_share=computes, others_wait_share=computes, held_share=computes, last_part=computes
@@ -116,15 +121,22 @@ def _placed(steps: pd.DataFrame, roles: Mapping[int, str]) -> pd.DataFrame:
     return steps.set_index(places_of(steps, roles))
 
 
-def _held(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]]) -> pd.DataFrame | None:
-    computes = _computes(ranks, roles, measured=False)
+def _held(ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]], *, one_clock: bool) -> pd.DataFrame | None:
+    computes = computes_of(ranks, roles, measured=False, one_clock=one_clock)
     return None if isinstance(computes, Missing) else computes.sub(computes.min(axis=1), axis=0)
 
 
-def _computes(
-    ranks: Sequence[pd.DataFrame], roles: Sequence[Mapping[int, str]], *, measured: bool = True
+def computes_of(
+    ranks: Sequence[pd.DataFrame],
+    roles: Sequence[Mapping[int, str]],
+    *,
+    measured: bool = True,
+    one_clock: bool = True,
 ) -> pd.DataFrame | Missing:
-    """A row a common training step: of each rank, the time from its batch until its step's end."""
+    """A row a common training step: of each rank, the time from its batch until its step's end.
+
+    Missing where they do not keep step; clocks of several hosts begin anywhere, and run on at nearly the same pace.
+    """
     if len(ranks) < 2:  # noqa: PLR2004 - one rank waits for nobody
         return ONE_RANK
     placed = [_placed(*one) for one in zip(ranks, roles, strict=True)]
@@ -139,7 +151,8 @@ def _computes(
     apart = ends[:, 1:] - ends[:, :1]
     drift_ns = float((np.quantile(apart, 0.9, axis=0) - np.quantile(apart, 0.1, axis=0)).max())
     step_ns = float(np.median(np.diff(ends[:, 0])))
-    return computes.astype(float) if drift_ns <= MOST_DRIFT * step_ns else NOT_TOGETHER
+    clocks_ns = 0.0 if one_clock else CLOCKS_DRIFT * float(ends[-1, 0] - ends[0, 0])
+    return computes.astype(float) if drift_ns <= MOST_DRIFT * step_ns + clocks_ns else NOT_TOGETHER
 
 
 def _spread(cores: Sequence[Value]) -> Value:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     Note = tuple[str, str]
 
-# Ranks that nobody numbered (torch.multiprocessing.spawn) are told from unrelated processes by doing the same work at
-# the same time; ranks may differ by an uneven split of the data, or by an evaluation that only one of them runs.
+# In runs of before torch.distributed was asked, ranks that nobody numbered are told from unrelated processes by doing the
+# same work at the same time; ranks may differ by an uneven split of the data, or by an evaluation that only one of them runs.
 _SAME_WORK = 0.5
 
 
@@ -41,24 +41,49 @@ class Rank:
     workers: tuple[WorkerLife, ...]
 
 
-def ranks_of(run: Run) -> tuple[tuple[Rank, ...], tuple[Note, ...]]:
-    """The ranks of the job in order, none where no process took a batch; and notes about processes left out."""
+def ranks_of(run: Run) -> tuple[tuple[Rank, ...], tuple[Rank, ...], tuple[Note, ...]]:
+    """The ranks of the job in order, none where no process took a batch; trainings beside it that are none of its ranks.
+
+    And notes on both.
+    """
     trained = [process for process in run.processes if process.header["role"] == ROLE_MAIN and _batches(process)]
     numbered = [process for process in trained if rank_of(process) >= 0]
-    mains = _one_a_rank(numbered) if numbered else _side_by_side(trained)
+    alone = [] if numbered else [process for process in trained if _is_alone(process)]
+    mains = _one_a_rank(numbered) if numbered else _leader(alone) or _side_by_side(trained)
+    beside = [process for process in alone if process not in mains]
     notes: list[Note] = []
-    if len(mains) < len(trained):
-        left_out = len(trained) - len(mains)
+    if len(mains) + len(beside) < len(trained):
+        left_out = len(trained) - len(mains) - len(beside)
         notes.append(
             ("several-processes", f"{left_out} more processes iterated loaders; only the main ones are analysed.")
         )
-    return tuple(Rank(number, main, _workers(main, run)) for number, main in enumerate(mains)), tuple(notes)
+    if beside:
+        notes.append(("separate-trainings", _apart(1 + len(beside))))
+    numbers = [rank_of(main) if numbered else place for place, main in enumerate([*mains, *beside])]
+    ranks = [Rank(number, main, _workers(main, run)) for number, main in zip(numbers, [*mains, *beside], strict=True)]
+    return tuple(ranks[: len(mains)]), tuple(ranks[len(mains) :]), tuple(notes)
+
+
+def _apart(processes: int) -> str:
+    return (
+        f"{processes} processes take batches, and torch.distributed is used by none of them: they are no ranks of one job. The "
+        "verdict is about the one that took most batches; each has a row of its own among the processes, and no mean is made."
+    )
 
 
 def rank_of(process: ProcessRecords) -> int:
     """The rank that the environment gave the process, or torch.distributed; -1 where neither did."""
     told = table(process, "rank")["rank"]
     return process.header["rank"] if len(told) == 0 else int(told.iloc[-1])
+
+
+def _is_alone(process: ProcessRecords) -> bool:
+    """Whether torch.distributed was asked, and is not used; runs of before it was asked do not say."""
+    return len(table(process, "rank")) > 0 and rank_of(process) < 0
+
+
+def _leader(processes: Sequence[ProcessRecords]) -> list[ProcessRecords]:
+    return [max(processes, key=_batches)] if processes else []
 
 
 def _batches(process: ProcessRecords) -> int:
@@ -100,7 +125,7 @@ def _workers(main: ProcessRecords, run: Run) -> tuple[WorkerLife, ...]:
     """Workers by pid; of several processes that had one pid in turn, the first that opened its file after the start."""
     files: dict[int, list[ProcessRecords]] = {}
     for process in run.processes:
-        if process.header["role"] == ROLE_WORKER:
+        if process.header["role"] == ROLE_WORKER and process.part == main.part:
             files.setdefault(process.pid, []).append(process)
     lives = []
     for row in table(main, "worker_started").itertuples(index=False):

@@ -47,6 +47,7 @@ __all__ = [
     "DeviceSignals",
     "DiskSignals",
     "HardwareSignals",
+    "HostSignals",
     "HotFunction",
     "HotPlace",
     "JobSignals",
@@ -58,6 +59,8 @@ __all__ = [
     "OrderSignals",
     "PassSignals",
     "Phase",
+    "ProcessSignals",
+    "RankSignals",
     "ReadSignals",
     "Signals",
     "Site",
@@ -237,8 +240,41 @@ class JobSignals:
     held_share: Value = ONE_RANK  # what another rank waits on the mean for the last one of a step
     last_part: Value = ONE_RANK  # of that, in steps in which that rank was the last
     last_rank: int | None = None
+    last_host: str | None = None  # of a job on several
     compute_spread: Value = ONE_RANK  # CPU time of computing, the busiest rank's over the least busy one's
     exchange_share: Value = NO_EXCHANGE  # of a step, in collectives
+
+
+@dataclass(frozen=True)
+class RankSignals:
+    """One training process of several, by its own records alone.  Waits are on the clock of the run, after warm-up."""
+
+    rank: int  # of the job; of processes that are no ranks of one, their number in the order of their starts
+    host: str  # host-1, host-2, ... in the order of their ranks, or the host's own name where that may be told
+    batches: int
+    step_s: Value
+    wait_s: Value
+    starved_share: Value
+    last_share: Value  # of the steps in common, those in which the others waited for this rank's batch
+
+
+@dataclass(frozen=True)
+class HostSignals:
+    """One machine of a job that was recorded in several parts."""
+
+    host: str
+    ranks: tuple[int, ...]
+    machine: MachineSignals
+
+
+@dataclass(frozen=True)
+class ProcessSignals:
+    """The training processes beside each other, and the machines that they run on."""
+
+    each: tuple[RankSignals, ...] = ()  # where there are more than one
+    are_ranks: bool = True  # of one job; else trainings of their own, of which the first one is explained
+    by_host: tuple[HostSignals, ...] = ()  # where more than one part was recorded
+    on_host: int | None = None  # of them, those on the host of the one that is explained; None: all ranks
 
 
 @dataclass(frozen=True)
@@ -279,6 +315,13 @@ class Signals:
     job: JobSignals = field(default_factory=JobSignals)
     training: TrainingSignals = field(default_factory=TrainingSignals)
     spells: tuple[Spell, ...] = ()  # in order; more than one where the share of waiting changed for good
+    processes: ProcessSignals = field(default_factory=ProcessSignals)
+
+    @property
+    def neighbours(self) -> int:
+        """Training processes that share the machine, the one that is explained included."""
+        on_host = self.processes.on_host
+        return max(1, self.ranks if on_host is None else on_host)
 
     @property
     def main(self) -> LoaderSignals | None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 import traceback
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from loaderdoctor import launch
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
+from loaderdoctor.record.job import RECORDED_AS_A_PART
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from loaderdoctor.pipeline import Diagnosed
 
@@ -33,21 +34,26 @@ def complain(error: LoaderDoctorError) -> None:
     say(f"{error.sentence} [{error.slug}]")
 
 
-def report_on(run_dir: Path, directory: Path, formats: Sequence[str], lang: str) -> Diagnosed:
-    """Diagnose a run, write its reports into the directory, and sum up on stderr.
+def report_on(
+    run_dirs: Path | Sequence[Path], directory: Path, formats: Sequence[str], lang: str, *, names_hosts: bool = False
+) -> Diagnosed:
+    """Diagnose a run, or the parts of one, write its reports into the directory, and sum up on stderr.
 
     LoaderDoctorError where there is no run to read, for formats that there are not, or `output-unusable`.
     """
     from loaderdoctor import pipeline, report
     from loaderdoctor.report import terminal
 
-    done = pipeline.diagnose(run_dir)
+    run_dirs = [run_dirs] if isinstance(run_dirs, Path) else run_dirs
+    done = pipeline.diagnose(*run_dirs, names_hosts=names_hosts)
     try:
         written = report.write(done.run, done.signals, done.diagnosis, directory, formats, lang)
     except OSError as error:
         sentence = f"{directory} cannot be written: {error.strerror}."
         raise LoaderDoctorError("output-unusable", sentence, ExitCode.NO_REPORT) from None
     terminal.summary(done.run, done.signals, done.diagnosis, written)
+    if any(note["slug"] == RECORDED_AS_A_PART for note in done.run.meta.notes):
+        say(f"this is one part of a job; `loaderdoctor report {run_dirs[0].parent}` reads all parts as one.")
     return done
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import re
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -18,13 +20,14 @@ PRIVATE = 0o700  # command lines and sources are nobody else's to read
 MOST_OF_ONE_SECOND = 1000  # runs of one script started in the same second
 
 
-def make(output: str | None, name: str, started: datetime) -> tuple[Path, str | None]:
+def make(output: str | None, name: str, started: datetime, *, is_part: bool = False) -> tuple[Path, str | None]:
     """The run directory, made, with `records` and `samples` in it; and a sentence where it is not where one would look.
 
+    Each part of a job gets a folder of its own below DIR, by the name of its host: other hosts write theirs beside it.
     LoaderDoctorError `output-unusable` where DIR was asked for and cannot be made or already holds a run.
     """
     if output is not None:
-        return _asked_for(Path(output)), None
+        return _part_of(Path(output)) if is_part else _asked_for(Path(output)), None
     stem = f"{name}-{started:%Y%m%dT%H%M%SZ}"
     try:
         return _fresh(Path(RUNS), stem), None
@@ -53,6 +56,16 @@ def _asked_for(path: Path) -> Path:
     except OSError as error:
         raise LoaderDoctorError("output-unusable", f"The run cannot be kept in {path}: {error.strerror}.") from None
     return path.absolute()
+
+
+def _part_of(folder: Path) -> Path:
+    if (folder / "run.json").exists():
+        raise LoaderDoctorError("output-unusable", f"{folder} holds a run already: name another folder, or remove it.")
+    host = re.sub(r"[^A-Za-z0-9_.-]+", "-", platform.node()).strip("-.")
+    try:
+        return _fresh(folder, host or "part")
+    except OSError as error:
+        raise LoaderDoctorError("output-unusable", f"The run cannot be kept in {folder}: {error.strerror}.") from None
 
 
 def _elsewhere(stem: str) -> Path:

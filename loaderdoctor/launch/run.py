@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import time
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -16,9 +17,10 @@ from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.launch import directory
 from loaderdoctor.launch.child import VARIABLES, environment, shell_status, started
 from loaderdoctor.launch.ending import ended_by, first_batch_ns, gather_sources, main_processes, silence
+from loaderdoctor.launch.parts import is_part
 from loaderdoctor.privacy import masked
 from loaderdoctor.probe.control import ENDED, Control
-from loaderdoctor.record import RunMeta, write_meta
+from loaderdoctor.record import RECORDED_AS_A_PART, RunMeta, write_meta
 from loaderdoctor.record.run import RUNNING
 
 if TYPE_CHECKING:
@@ -28,6 +30,12 @@ if TYPE_CHECKING:
     from loaderdoctor.record import ProcessRecords
 
     Note = Mapping[str, str]
+
+
+ONE_PART = (
+    "This command is one of several of a job, and the run is kept in a folder of its own below the one that was named. "
+    "`loaderdoctor report` with that folder reads all of them as one job."
+)
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,10 @@ def _of_no_run(variables: Mapping[str, str]) -> dict[str, str]:
 def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMeta]:
     """A run directory with what is known so far, so that the run can be read even if nobody comes to end it."""
     now = datetime.now(timezone.utc)
-    run_dir, elsewhere = directory.make(options.output, name, now)
+    run_dir, elsewhere = directory.make(options.output, name, now, is_part=is_part(argv, os.environ))
+    notes: list[Note] = [{"slug": "run-kept-elsewhere", "text": elsewhere}] if elsewhere else []
+    if options.output is not None and run_dir != Path(options.output).absolute():
+        notes.append({"slug": RECORDED_AS_A_PART, "text": ONE_PART})
     meta = RunMeta(
         id=uuid4().hex[:8],
         tool_version=__version__,
@@ -117,7 +128,8 @@ def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMe
         started_ns=time.perf_counter_ns(),
         ended_by=RUNNING,
         options={"steps": options.steps, "seconds": options.seconds, **_windows(options)},
-        notes=({"slug": "run-kept-elsewhere", "text": elsewhere},) if elsewhere else (),
+        notes=tuple(notes),
+        host=platform.node(),
     )
     write_meta(run_dir, meta)
     return run_dir, meta

@@ -32,7 +32,7 @@ def workload_of(signals: Signals, loader: LoaderSignals) -> Workload | None:
     if workload is None or not workload.batches:
         return None
     busy, copied = signals.machine.neighbour_allowed_cpu_share, signals.device.copy_bytes_per_step
-    cores = workload.cores / max(1, signals.ranks)
+    cores = workload.cores / signals.neighbours
     workload = replace(workload, cores=cores, neighbour_cores=cores * busy.value if isinstance(busy, Measured) else 0.0)
     if workload.batch_bytes is None and isinstance(copied, Measured):
         workload = replace(workload, batch_bytes=round(copied.value))

@@ -37,7 +37,9 @@ UNUSED, HEADER, TEXT = 0, 1, 2
 _FIELDS: dict[int, tuple[str, str]] = {
     HEADER: (
         "header",
-        "magic schema record_bytes role pid ppid opened_ns unix_ns rank local_rank world_size iterator worker",
+        # local_world_size: how many ranks of the job this host has; 0 in files from before the field
+        "magic schema record_bytes role pid ppid opened_ns unix_ns rank local_rank world_size iterator worker "
+        "local_world_size",
     ),
     TEXT: ("text", "text part parts length"),
     # --- any process
@@ -48,7 +50,7 @@ _FIELDS: dict[int, tuple[str, str]] = {
     5: ("end", "at_ns why"),
     # records that could not be written so far, and the system's error number; one a process, written over
     6: ("lost", "records errno at_ns"),
-    # as torch.distributed says it, where the environment does not; the last one counts
+    # as torch.distributed says it; the last one counts, before the environment's.  -1: it was not in use by then
     7: ("rank", "rank world_size local_rank at_ns"),
     # --- main process
     # site: "file:line"; settings: JSON object

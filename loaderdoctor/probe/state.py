@@ -78,7 +78,7 @@ class Probe:
         self.installed_ns = perf_counter_ns()
         self.installed_pid = os.getpid()
         self._begun_pid: int | None = None
-        self._has_told_rank = False
+        self._has_told_rank = self._has_told_none = False
         self.collections = Collections()
         self.own_cost = OwnCost(self.writer)
         self._written = (-1, 0)  # blocks and full collections, as last recorded
@@ -93,6 +93,7 @@ class Probe:
         if self._begun_pid == os.getpid():
             return
         self._begun_pid = os.getpid()
+        self._has_told_rank = self._has_told_none = False  # what a fork's parent told was of the parent
         from .about import about
 
         self.writer.put(_PROCESS, perf_counter_ns(), self.writer.text(about()))
@@ -105,15 +106,21 @@ class Probe:
                     self.note("steps-unmeasured", "Optimizer steps or the device could not be watched in this process.")
 
     def tell_rank(self) -> None:
-        """Which rank this is, where torch.distributed knows by now and the environment does not; once."""
+        """Which rank this is, where torch.distributed knows by now; else once that it is none, unless the environment says one.
+
+        The environment may be that of a rank which starts a job of its own.
+        """
         distributed: Any = sys.modules.get("torch.distributed")
-        if self._has_told_rank or self.is_worker or distributed is None or "RANK" in os.environ:
+        if self._has_told_rank or self.is_worker:
             return
         try:
-            if distributed.is_available() and distributed.is_initialized():
+            if distributed is not None and distributed.is_available() and distributed.is_initialized():
                 self._has_told_rank = True
                 rank, size = distributed.get_rank(), distributed.get_world_size()
                 self.writer.put(_RANK, rank, size, UNKNOWN, perf_counter_ns())
+            elif not self._has_told_none and not {"RANK", "WORLD_SIZE"} <= os.environ.keys():
+                self._has_told_none = True
+                self.writer.put(_RANK, UNKNOWN, UNKNOWN, UNKNOWN, perf_counter_ns())
         except Exception as error:
             pass_on(error)
 

@@ -223,10 +223,11 @@ class Writer:
         return os.path.join(self.directory, f"{ROLE_NAMES[self.role]}-{os.getpid()}-{time_ns()}.bin")
 
     def _header(self) -> bytes:
-        rank, local_rank, world_size = (_environment_int(name) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"))
+        names = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")
+        rank, local_rank, world_size, local_world_size = map(_environment_int, names)
         fields = (
             *(MAGIC, SCHEMA, RECORD_BYTES, self.role, os.getpid(), os.getppid(), perf_counter_ns(), time_ns()),
-            *(rank, local_rank, world_size, UNKNOWN, self.worker),
+            *(rank, local_rank, world_size, UNKNOWN, self.worker, local_world_size),
         )
         return _PACK[len(fields)](HEADER, *fields)
 

@@ -30,6 +30,7 @@ KINDS = {  # of the fields of RunMeta, as JSON has them; rows are tuples by then
     "options": dict,
     "environment": dict,
     "notes": tuple,
+    "host": str,
 }
 
 

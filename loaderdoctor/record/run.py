@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class RunMeta:
     options: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[Mapping[str, str], ...] = ()  # {"slug", "text"}
+    host: str = ""  # the machine's own name for itself; a report shows it only where that is asked for
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class ProcessRecords:
     texts: Mapping[int, str]
     torn: int = 0
     seen: Stretches | None = None
+    part: int = 0  # of a job recorded in several, whose clocks and process ids have nothing to do with each other
 
     @property
     def pid(self) -> int:
@@ -84,3 +86,13 @@ class Run:
         default_factory=dict
     )  # path -> text of the files that build loaders, for patches
     unwritten: tuple[int, int] = (0, 0)  # records of processes that could have no file, and the system's error number
+    parts: tuple[
+        Run, ...
+    ] = ()  # of a job recorded in several, each as it was read; then meta and samples are no host's
+    names_hosts: bool = False  # whether its report may say how hosts are called
+
+    def part(self, number: int) -> Run:
+        """What was recorded beside the processes of a part: all of the run where it has no parts."""
+        if not self.parts:
+            return self
+        return replace(self.parts[number], processes=tuple(one for one in self.processes if one.part == number))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from loaderdoctor.causes.base import FOUND, NO_DATA
 from loaderdoctor.report import figures
 from loaderdoctor.report.advice import fix, gain_in_words
+from loaderdoctor.report.charts_ranks import hosts_table
 from loaderdoctor.report.headline import cause_in_words, first_finding, loader_of
 from loaderdoctor.report.model import Column, FindingBlock, Listing, Table
 from loaderdoctor.report.page_one import MOST_RULED_OUT, evidence_text, ruled_out_entries, settings_in_words
@@ -61,6 +62,7 @@ def tables(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts
     loaders = signals.loaders
     every = (
         *parts.each("what-if", lambda one: _what_if(one, diagnosis, words), (signals,)),
+        *parts.each("hosts", lambda one: hosts_table(one, words), (signals,)),
         *parts.each("phases", lambda one: _phases(one, words), (signals,)),
         *parts.each("loaders", lambda one: _loaders(one, words), (signals,)),
         *parts.each("workers", lambda loader: _workers(loader, signals, words), loaders),

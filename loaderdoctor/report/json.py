@@ -14,7 +14,7 @@ from loaderdoctor.report.headline import headline
 from loaderdoctor.report.page_one import facts_of
 from loaderdoctor.report.parts import Parts
 from loaderdoctor.report.prescribe import patch_of
-from loaderdoctor.report.privacy import clean, code_path, short_path, shown_command
+from loaderdoctor.report.privacy import clean, clean_facts, code_path, short_path, shown_command
 from loaderdoctor.report.visible import json_escaped, shortened
 from loaderdoctor.report.words import Words
 from loaderdoctor.values import Interval, Measured, value_or_none
@@ -22,7 +22,16 @@ from loaderdoctor.values import Interval, Measured, value_or_none
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from loaderdoctor.analyse.signals import HotFunction, LoaderSignals, Signals, Spell, Stage, WorkerSignals
+    from loaderdoctor.analyse.signals import (
+        HostSignals,
+        HotFunction,
+        LoaderSignals,
+        RankSignals,
+        Signals,
+        Spell,
+        Stage,
+        WorkerSignals,
+    )
     from loaderdoctor.causes.base import Diagnosis, Finding, Gain, Prescription, WhatIf
     from loaderdoctor.record.run import Run
     from loaderdoctor.values import Value
@@ -53,6 +62,9 @@ def as_json(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") 
         ),
         "what_if": lambda: [_what_if(row) for row in diagnosis.what_if],
         "combined_gain": lambda: _gain(diagnosis.combined_gain),
+        "ranks": lambda: [_rank(one) for one in signals.processes.each if signals.processes.are_ranks],
+        "trainings": lambda: [_rank(one) for one in signals.processes.each if not signals.processes.are_ranks],
+        "hosts": lambda: [_host(one, folder) for one in signals.processes.by_host],
         "environment": lambda: facts_of(run, signals),
         "overhead": lambda: {"share": value_or_none(signals.overhead_share), "lost_records": signals.lost_records},
         "notes": lambda: [_note(slug, clean(text, folder)) for slug, text in notes_of(run, signals)],
@@ -60,6 +72,21 @@ def as_json(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") 
     report = {key: parts.made(key, partial(_plain_of, make), None) for key, make in makers.items()}
     report["notes"] = [*(report["notes"] or []), *(_note(slug, text) for slug, text in parts.notes)]
     return {"schema": SCHEMA, **report}
+
+
+def _rank(one: RankSignals) -> dict[str, Any]:
+    measured = {
+        "step_s": one.step_s,
+        "wait_s": one.wait_s,
+        "starved_share": one.starved_share,
+        "last_share": one.last_share,
+    }
+    values = {name: value_or_none(value) for name, value in measured.items()}
+    return {"rank": one.rank, "host": one.host, "batches": one.batches, **values}
+
+
+def _host(one: HostSignals, folder: str) -> dict[str, Any]:
+    return {"host": one.host, "ranks": list(one.ranks), "environment": clean_facts(one.machine.facts, folder)}
 
 
 def _note(slug: str, text: str) -> dict[str, str]:

@@ -63,6 +63,8 @@ def _proof(view: ReportView) -> Iterator[str]:
         yield f"\n{_plain(view.proof.steps.sentence)}"
     if view.proof.spells:
         yield f"\n{_plain(view.proof.spells.sentence)}"
+    if view.ranks:
+        yield f"\n{_plain(view.ranks.sentence)}"
 
 
 def _first_fix(view: ReportView) -> Iterator[str]:

@@ -68,6 +68,29 @@ class StepsChart:
 
 
 @dataclass(frozen=True)
+class RankRow:
+    """A training process: shares 0..1 of its time and of the steps, and both in words."""
+
+    label: str
+    waits: float
+    last: float
+    numbers: str
+    is_worst: bool
+
+
+@dataclass(frozen=True)
+class RanksChart:
+    """The training processes beside each other."""
+
+    title: str
+    sentence: str
+    rows: tuple[RankRow, ...]
+    caption: str
+    legend: tuple[tuple[str, str], ...]
+    data: Table
+
+
+@dataclass(frozen=True)
 class IntervalChart:
     """A speed-up with its interval; places 0..1 on the axis."""
 
@@ -185,3 +208,4 @@ class ReportView:
     lists: tuple[Listing, ...]
     method: Listing
     labels: Labels
+    ranks: RanksChart | None = None  # where more than one process trains

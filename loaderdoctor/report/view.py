@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.report import advice, details, page_one
 from loaderdoctor.report.charts import proof
+from loaderdoctor.report.charts_ranks import ranks_chart
 from loaderdoctor.report.headline import first_finding, headline
 from loaderdoctor.report.model import Fix, Gain, Labels, Listing, ReportView
 from loaderdoctor.report.parts import Parts
@@ -62,6 +63,7 @@ def view(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> 
             data=words("label.data"),
             footer=words("label.footer" if patched is None else "label.footer-patch", run=run.meta.id),
         ),
+        ranks=parts.made("ranks", lambda: ranks_chart(signals, words), None),
     )
     return all_visible(_with_notes(seen, parts, words))
 

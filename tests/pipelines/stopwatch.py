@@ -8,7 +8,8 @@
     stopwatch.over()            first line after it, where what the last next() takes (it ends the workers) is to count
 
 At exit the file named by STOPWATCH gets [{"began": s, "steps": [[got, done], ...], "over": s}, ...], seconds of
-`time.perf_counter`.  Under torchrun each rank writes a file of its own, with the rank appended to the name.
+`time.perf_counter`.  Under torchrun each rank writes a file of its own, with the rank appended to the name; a process that has no
+rank in its environment, or ends without its exit handlers, says `stopwatch.write(rank)` when it is done.
 """
 
 import atexit
@@ -36,8 +37,13 @@ def over() -> None:
     _loops[-1]["over"] = time.perf_counter()
 
 
-@atexit.register
-def _write() -> None:
+def write(rank: object) -> None:
     path = os.environ.get("STOPWATCH")
     if path and _loops:  # workers inherit this module but never call loop()
-        Path(path + os.environ.get("RANK", "")).write_text(json.dumps(_loops), encoding="utf-8")
+        Path(f"{path}{rank}").write_text(json.dumps(_loops), encoding="utf-8")
+    _loops.clear()
+
+
+@atexit.register
+def _write() -> None:
+    write(os.environ.get("RANK", ""))

@@ -36,7 +36,7 @@ def _threads_a_cpu(signals: Signals, loader: LoaderSignals) -> Value:
         return threads
     if not isinstance(cpus, Measured):
         return cpus
-    workers = loader.settings.num_workers * max(1, signals.ranks)
+    workers = loader.settings.num_workers * signals.neighbours
     low, best, high = (
         max(1.0, getattr(threads, end) - HELPERS) * workers / cpus.value for end in ("low", "value", "high")
     )

@@ -38,9 +38,10 @@ def _others_over_last(signals: Signals, _loader: LoaderSignals) -> Value:
 
 def treat(signals: Signals, loader: LoaderSignals) -> Treatment:
     """Let that rank wait no more than the next one; with more workers where those alone would do it."""
-    rank = signals.job.last_rank
+    rank, host = signals.job.last_rank, signals.job.last_host
+    where = f" on {host}" if host else ""
     advice = (
-        f"Look at rank {rank} alone: its store, its disk and its cores, or the samples that it gets, differ from those of the "
+        f"Look at rank {rank}{where} alone: its store, its disk and its cores, or the samples that it gets, differ from those of the "
         "other ranks, which keep up with the same loader."
     )
     settings = _more_workers(signals, loader)

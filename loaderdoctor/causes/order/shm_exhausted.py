@@ -30,7 +30,7 @@ def _needed(signals: Signals, loader: LoaderSignals) -> Value:
         return size if isinstance(size, Missing) else batch
     if size.value <= 0:
         return Missing("no-shared-memory", "There is no shared memory file system.")
-    on_their_way = loader.settings.num_workers * (loader.settings.prefetch_factor or 2) * max(1, signals.ranks)
+    on_their_way = loader.settings.num_workers * (loader.settings.prefetch_factor or 2) * signals.neighbours
     return Measured.exact(on_their_way * batch.value / size.value, "times")
 
 

@@ -43,7 +43,7 @@ def _workers_per_core(signals: Signals, loader: LoaderSignals) -> Value:
     cpus = signals.machine.cpus_allowed
     if not isinstance(cpus, Measured):
         return cpus
-    ranks = max(1, signals.ranks)
+    ranks = signals.neighbours
     return Measured.exact(loader.settings.num_workers * ranks / cpus.value, "times", cpus.n)
 
 
