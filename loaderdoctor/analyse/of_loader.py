@@ -104,6 +104,7 @@ class BatchWork:
     ordinal: int  # order of delivery within the epoch
     worker: int = -1  # that made it; -1: the main process, or not known
     choose_s: float = 0.0  # choosing its indices, in the main process, with workers or without
+    receive_wait_s: float = 0.0  # of receive_s, what the main process waited for the worker, which held its interpreter
 
 
 @dataclass(frozen=True)

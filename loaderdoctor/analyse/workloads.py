@@ -47,13 +47,14 @@ def workload_of(
     if len(batches) == 0 or batches["cpu_ns"].notna().mean() < LEAST_MADE:
         return None
     seconds = batches[_PARTS].astype(float).fillna(batches[_PARTS].mean()).fillna(0.0) / NS
+    waits = _waiting_part(steps, seconds["receive_ns"])
     epoch = steps["loop"].rank(method="dense").astype(int).to_numpy() - 1
     ordinal = steps.groupby("loop").cumcount().to_numpy()
     workers = batches["worker"].fillna(-1).astype(int).tolist()
     chosen_s = (steps["sampler_ns"].clip(lower=0) / NS).tolist()
     work = tuple(
-        BatchWork(cpu_s, disk_s, blocked_s, run_queue_s, send_s, receive_s, its_epoch, its_ordinal, worker, choose_s)
-        for (cpu_s, disk_s, blocked_s, run_queue_s, send_s, receive_s), its_epoch, its_ordinal, worker, choose_s in zip(
+        BatchWork(*parts, its_epoch, its_ordinal, worker, choose_s, waits * parts[-1])
+        for parts, its_epoch, its_ordinal, worker, choose_s in zip(
             seconds.to_numpy().tolist(), epoch.tolist(), ordinal.tolist(), workers, chosen_s, strict=True
         )
     )
@@ -82,6 +83,20 @@ def workload_of(
         rebuilt=order.rebuilt,
         streams=order.streams,
     )
+
+
+def _waiting_part(steps: pd.DataFrame, receive_s: pd.Series[float]) -> float:
+    """Of the time of receiving, what was a wait for the worker's interpreter.
+
+    A worker hands a tensor's memory over from a thread of its own, which needs the interpreter that the next batch holds.
+    That thread's own work costs about what the main process's does, and is no such wait.
+    """
+    known = steps["main_cpu_ns"] >= 0
+    received_s = float(receive_s.to_numpy()[known.to_numpy()].sum())
+    if received_s <= 0:
+        return 0.0
+    cpu_ns = (steps["main_cpu_ns"] - steps["sampler_ns"].clip(lower=0))[known].clip(lower=0)
+    return 1 - min(1.0, 2 * float(cpu_ns.sum()) / NS / received_s)
 
 
 def _compute_cpu_share(steps: pd.DataFrame, held_ns: pd.Series[float] | float, busy: Value, cores: float) -> float:

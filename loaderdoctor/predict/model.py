@@ -22,8 +22,10 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
 
+from loaderdoctor.predict.task import Task
+
 if TYPE_CHECKING:
-    from loaderdoctor.predict.plan import Plan, Task
+    from loaderdoctor.predict.plan import Plan
 
 DISK_STREAMS = 4.0  # readers that a disk or share serves side by side at full speed each; past it they queue
 FREE_RUN_AHEAD = 16  # steps: a device queues about a thousand kernels, a step has some tens or more
@@ -91,6 +93,14 @@ class _Process:
     @classmethod
     def at(cls, task: Task, batch: int) -> _Process:
         return cls(task, task.seconds, batch)
+
+    def waiting_first(self, seconds: float) -> _Process:
+        """The same after a wait in which no core is held."""
+        if seconds <= 0:
+            return self
+        whole_s = self.task.seconds + seconds
+        held = Task(whole_s, self.task.cpu_share * self.task.seconds / whole_s)
+        return _Process(held, whole_s, self.batch)
 
 
 @dataclass
@@ -194,10 +204,10 @@ def _epoch_of_workers(plan: Plan, epoch: range, gap_s: float, consumer: _Consume
     while taken < len(epoch):
         wanted = pool.ready(epoch.start + taken) if using is None and now_s >= consumer.asked_s - _ROUNDING_S else None
         if wanted is not None:
-            pool.took(wanted)
-            using = _Process.at(plan.using[wanted], wanted)
+            held_up_s = plan.receive_wait_s[wanted] if pool.is_making(pool.took(wanted)) else 0.0
+            using = _Process.at(plan.using[wanted], wanted).waiting_first(held_up_s)
             cpu.share_out(pool.busy, using)
-            got_s = now_s + plan.receive_s[wanted] / using.speed
+            got_s = now_s + (plan.receive_s[wanted] + held_up_s) / using.speed
         cpu.share_out(pool.busy, using)
         passed_s = _until_next(pool.busy, using, consumer.asked_s - now_s)
         now_s += passed_s
@@ -240,11 +250,17 @@ class _Pool:
             return in_turn if in_turn in self._made else None
         return next(iter(self._made), None)
 
-    def took(self, batch: int) -> None:
-        """The consumer takes the batch, and another index is dealt."""
+    def took(self, batch: int) -> int:
+        """The consumer takes the batch, and another index is dealt; the worker that made it."""
         del self._made[batch]
-        self._held[self._owner.pop(batch)] -= 1
+        worker = self._owner.pop(batch)
+        self._held[worker] -= 1
         self._deal_one()
+        return worker
+
+    def is_making(self, worker: int) -> bool:
+        """Whether the worker is making a batch now."""
+        return worker in self._running
 
     def _deal_one(self) -> None:
         """The next index goes to the next worker in turn; out of order, to the next one that has room and anything left."""

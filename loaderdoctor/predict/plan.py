@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.predict.change import BEFORE_FIRST, BUFFER
 from loaderdoctor.predict.costs import Knobs, copy_s, hand_over_s, knobs_of, run_ahead, turnover_s
+from loaderdoctor.predict.task import Task
 from loaderdoctor.predict.thin import Kept, kept
 
 if TYPE_CHECKING:
@@ -24,15 +25,6 @@ _WORK = ("cpu_s", "disk_s", "blocked_s")
 
 
 @dataclass(frozen=True)
-class Task:
-    """Work of one batch on an idle machine, in seconds, and the parts of it that processes compete for."""
-
-    seconds: float
-    cpu_share: float
-    disk_share: float = 0.0
-
-
-@dataclass(frozen=True)
 class Plan:
     """One schedule to replay; lists are aligned with the batches that were kept."""
 
@@ -45,6 +37,7 @@ class Plan:
     making: list[Task]  # in a worker, or in the consumer when there are none
     using: list[Task]  # the consumer's own work on the batch, receiving it included
     receive_s: list[float]  # the first part of `using`, during which the batch is still on its way
+    receive_wait_s: list[float]  # what comes on top where the worker that made the batch is making another one by then
     copy_s: float
     device_s: list[float]  # empty where the consumer and the device are one
     run_ahead: int | None
@@ -81,6 +74,7 @@ def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None 
             for one, (_, received_s) in zip(chosen, hand_overs, strict=True)
         ],
         receive_s=[received_s for _, received_s in hand_overs],
+        receive_wait_s=[batch.receive_wait_s if knobs.workers else 0.0 for batch in batches],
         copy_s=copy_s(workload, knobs).best if copies_s is None else copies_s,
         device_s=[workload.device_s[one.index] for one in chosen] if workload.device_s else [],
         run_ahead=run_ahead(workload, knobs),
@@ -177,7 +171,7 @@ def _hand_over(workload: Workload, knobs: Knobs, batch: BatchWork) -> tuple[floa
     """Seconds of CPU to send a batch, and to take it; the consumer chooses the indices of another one meanwhile."""
     if not knobs.workers:
         return 0.0, 0.0
-    sent_s, received_s = hand_over_s(workload, batch.send_s, batch.receive_s)
+    sent_s, received_s = hand_over_s(workload, batch.send_s, batch.receive_s - batch.receive_wait_s)
     return sent_s, received_s + batch.choose_s
 
 

@@ -1,0 +1,68 @@
+"""Profiles a pipeline once as it is written, and measures each of its changes without the tool, in turns."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loaderdoctor import predict
+from loaderdoctor.analyse.build import signals_of
+from loaderdoctor.record import read
+
+if TYPE_CHECKING:
+    from .pipelines import Pipeline
+
+SCRIPT = Path(__file__).with_name("script.py")
+ROUNDS = 3
+LIMIT_S = 300
+
+
+def record(pipeline: Pipeline, folder: Path, rounds: int = ROUNDS) -> None:
+    """Leaves in the folder the run under the tool, and the seconds that each setting took in each round."""
+    folder.mkdir(parents=True)
+    written = json.dumps(pipeline)
+    (folder / "pipeline.json").write_text(written, encoding="utf-8")
+    profile = ("-m", "loaderdoctor", "profile", "--no-pdf", "-o", str(folder / "run"))
+    _run(*profile, str(SCRIPT), written)
+    _run(str(SCRIPT), written, str(folder / "times.json"), str(rounds))
+
+
+def _run(*arguments: str) -> None:
+    subprocess.run([sys.executable, *arguments], check=True, capture_output=True, timeout=LIMIT_S)
+
+
+def compare(folder: Path) -> list[dict[str, Any]]:
+    """A row a change: what is told of it by the run, and what is true by the stopwatch, with what equal runs differ by."""
+    pipeline = json.loads((folder / "pipeline.json").read_text(encoding="utf-8"))
+    rounds = json.loads((folder / "times.json").read_text(encoding="utf-8"))
+    signals = signals_of(read(folder / "run"))
+    loader = signals.loaders[0]
+    workload = predict.workload_of(signals, loader)
+    if workload is None:
+        return []
+    other_s = predict.elsewhere_s(signals, workload)
+    noise = max(_apart(column) for column in zip(*rounds, strict=True))
+    rows = []
+    for place, change in enumerate(pipeline["changes"], start=1):
+        told = predict.speedup(workload, predict.Change(change), other_s)
+        ratios = sorted(one[0] / one[place] for one in rounds)
+        true = ratios[len(ratios) // 2]
+        rows.append(
+            {
+                "pipeline": folder.name,
+                "change": change,
+                "told": [told.low, told.best, told.high],
+                "true": true,
+                "true_from": ratios[0],
+                "true_to": ratios[-1],
+                "noise": noise,
+            }
+        )
+    return rows
+
+
+def _apart(seconds: tuple[float, ...]) -> float:
+    return max(seconds) / min(seconds) - 1
