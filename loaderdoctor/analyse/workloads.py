@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loaderdoctor.analyse.cold import cold_of
 from loaderdoctor.analyse.exposure import DEVICE, as_nearest
 from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.signals import BatchWork, Workload
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from loaderdoctor.values import Value
 
 LEAST_MADE = 0.5  # of the batches must have a record of their making; fewer, and a replay would be made up
+_ROUNDING = 0.05  # the CPU time of other threads is counted in hundredths of a second; more than this does not add up
 _SYNCED = 0.9  # of the steps in which the host waits for the device: then it never runs ahead
 _PARTS = ["cpu_ns", "disk_ns", "blocked_ns", "run_queue_ns", "pickle_ns", "receive_ns"]
 
@@ -62,7 +65,7 @@ def workload_of(
     held_ns = 0.0 if on_device else steps["held_ns"]  # a wait for another rank's batch, which is no computing
     compute_s = ((steps["end_ns"] - steps["got_ns"] - held_ns) / NS).tolist()
     boots = [boot for life in lives if (boot := boot_s(life, life.started_ns)) is not None]
-    return Workload(
+    workload = Workload(
         loader=loader.id,
         settings=loader.settings,
         batches=work,
@@ -82,7 +85,19 @@ def workload_of(
         restart_s=order.restart_s,
         rebuilt=order.rebuilt,
         streams=order.streams,
+        cold=None if on_device else cold_of(steps),
     )
+    return replace(workload, used_cores=_used_cores(workload))
+
+
+def _used_cores(workload: Workload) -> float:
+    """Cores that making and using the batches kept busy, on the mean over the run; 0 where that cannot be said."""
+    took_s = sum(workload.compute_s) + sum(workload.waits_s)
+    if workload.device_s or took_s <= 0:
+        return 0.0
+    made_s = sum(one.cpu_s + one.send_s + one.receive_s - one.receive_wait_s + one.choose_s for one in workload.batches)
+    used = (made_s + sum(workload.compute_s) * workload.compute_cpu_share) / took_s
+    return used if used <= workload.cores * (1 + _ROUNDING) else 0.0
 
 
 def _waiting_part(steps: pd.DataFrame, receive_s: pd.Series[float]) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from loaderdoctor.predict import computing
 from loaderdoctor.predict.change import BEFORE_FIRST, BUFFER
 from loaderdoctor.predict.costs import Knobs, copy_s, hand_over_s, knobs_of, run_ahead, turnover_s
 from loaderdoctor.predict.task import Task
@@ -38,6 +39,7 @@ class Plan:
     using: list[Task]  # the consumer's own work on the batch, receiving it included
     receive_s: list[float]  # the first part of `using`, during which the batch is still on its way
     receive_wait_s: list[float]  # what comes on top where the worker that made the batch is making another one by then
+    cold: float  # by how much longer, as a share, `using` takes after a long wait
     copy_s: float
     device_s: list[float]  # empty where the consumer and the device are one
     run_ahead: int | None
@@ -60,11 +62,11 @@ def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None 
     epochs, gap_s = _epochs(workload, knobs, chosen)
     batches = _batches(workload, knobs, chosen)
     hand_overs = [_hand_over(workload, knobs, batch) for batch in batches]
-    host_s = workload.host_s if workload.device_s else workload.compute_s
+    host_s = _host_s(workload, knobs)
     return Plan(
         workers=knobs.workers,
         prefetch=knobs.prefetch,
-        cores=max(min(workload.cores, 1.0), workload.cores * FULL_MACHINE),
+        cores=_cores(workload),
         neighbours=workload.neighbour_cores,
         in_order=knobs.in_order,
         owners=_owners(workload, knobs, batches),
@@ -75,6 +77,7 @@ def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None 
         ],
         receive_s=[received_s for _, received_s in hand_overs],
         receive_wait_s=[batch.receive_wait_s if knobs.workers else 0.0 for batch in batches],
+        cold=computing.cold(workload),
         copy_s=copy_s(workload, knobs).best if copies_s is None else copies_s,
         device_s=[workload.device_s[one.index] for one in chosen] if workload.device_s else [],
         run_ahead=run_ahead(workload, knobs),
@@ -82,6 +85,20 @@ def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None 
         epochs=epochs,
         weights=[one.weight if one.index >= workload.measured_from else 0.0 for one in chosen],
     )
+
+
+def _cores(workload: Workload) -> float:
+    """What the job gets of its cores when it wants all of them: at least what it got in the run."""
+    usual = max(min(workload.cores, 1.0), workload.cores * FULL_MACHINE)
+    return min(workload.cores, max(usual, workload.used_cores))
+
+
+def _host_s(workload: Workload, knobs: Knobs) -> tuple[float, ...]:
+    """The consumer's own work on each batch."""
+    if workload.device_s:
+        return workload.host_s
+    stays = knobs.persistent and not _recorded(workload).persistent
+    return computing.after_start_s(workload) if stays else computing.warm_s(workload)
 
 
 def _epochs(workload: Workload, knobs: Knobs, chosen: tuple[Kept, ...]) -> tuple[list[range], list[float]]:

@@ -15,7 +15,7 @@ def line(row: dict[str, Any]) -> str:
     mark = " " if low <= row["true"] <= high else "*"
     return (
         f"{row['pipeline']} {json.dumps(row['change']):28} told {best:5.2f} [{low:.2f}, {high:.2f}]{mark} "
-        f"true {row['true']:5.2f} ({row['true_from']:.2f} to {row['true_to']:.2f}) error {error(row):+6.1%} noise {row['noise']:.1%}"
+        f"true {row['true']:5.2f} error {error(row):+6.1%} equal runs {row['noise']:.1%}"
     )
 
 
@@ -45,12 +45,11 @@ def _at(ordered: Sequence[float], share: float) -> float:
 def markdown(rows: Sequence[dict[str, Any]]) -> str:
     """The table with its summary."""
     lines = ["# Told against true", "", summary(rows) + ".", ""]
-    lines += ["| pipeline | change | told | from | to | true | from | to | equal runs |", "|---|---|" + "--:|" * 7]
+    lines += ["| pipeline | change | told | from | to | true | equal runs |", "|---|---|" + "--:|" * 5]
     for row in rows:
         told = " | ".join(f"{row['told'][place]:.2f}" for place in (1, 0, 2))
         change = ", ".join(f"{name} {value}" for name, value in row["change"].items())
         lines.append(
-            f"| {row['pipeline']} | {change} | {told} | {row['true']:.2f} | {row['true_from']:.2f} | "
-            f"{row['true_to']:.2f} | {row['noise']:.1%} |"
+            f"| {row['pipeline']} | {change} | {told} | {row['true']:.2f} | {row['noise']:.1%} |"
         )
     return "\n".join(lines) + "\n"
