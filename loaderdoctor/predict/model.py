@@ -223,7 +223,7 @@ def _epoch_of_workers(plan: Plan, epoch: range, gap_s: float, consumer: _Consume
     while taken < len(epoch):
         wanted = pool.ready(epoch.start + taken) if using is None and now_s >= consumer.asked_s - _ROUNDING_S else None
         if wanted is not None:
-            held_up_s = plan.receive_wait_s[wanted] if pool.is_making(pool.took(wanted)) else 0.0
+            held_up_s = min(plan.receive_wait_s[wanted], pool.took(wanted))
             using = _Process.at(plan.using[wanted], wanted, _slower(plan, now_s - consumer.asked_s)).waiting_first(held_up_s)
             cpu.share_out(pool.busy, using)
             got_s = now_s + (plan.receive_s[wanted] + held_up_s) / using.speed
@@ -269,17 +269,14 @@ class _Pool:
             return in_turn if in_turn in self._made else None
         return next(iter(self._made), None)
 
-    def took(self, batch: int) -> int:
-        """The consumer takes the batch, and another index is dealt; the worker that made it."""
+    def took(self, batch: int) -> float:
+        """The consumer takes the batch, and another index is dealt.  For how long its worker goes on with another batch."""
         del self._made[batch]
         worker = self._owner.pop(batch)
+        now = self._running.get(worker)
         self._held[worker] -= 1
         self._deal_one()
-        return worker
-
-    def is_making(self, worker: int) -> bool:
-        """Whether the worker is making a batch now."""
-        return worker in self._running
+        return now.left_s if now else 0.0
 
     def _deal_one(self) -> None:
         """The next index goes to the next worker in turn; out of order, to the next one that has room and anything left."""

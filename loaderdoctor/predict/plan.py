@@ -72,7 +72,7 @@ def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None 
         owners=_owners(workload, knobs, batches),
         making=[_making(batch, sent_s, knobs) for batch, (sent_s, _) in zip(batches, hand_overs, strict=True)],
         using=[
-            _using(host_s[one.index], workload.compute_cpu_share, received_s)
+            _using(host_s[one.index], workload, received_s)
             for one, (_, received_s) in zip(chosen, hand_overs, strict=True)
         ],
         receive_s=[received_s for _, received_s in hand_overs],
@@ -200,9 +200,10 @@ def _making(batch: BatchWork, send_s: float, knobs: Knobs) -> Task:
     return Task(seconds, (batch.cpu_s + send_s + chosen_s) / seconds, batch.disk_s / seconds)
 
 
-def _using(work_s: float, cpu_share: float, receive_s: float) -> Task:
-    seconds = work_s + receive_s
-    return Task(seconds, (work_s * cpu_share + receive_s) / seconds) if seconds > 0 else Task(0.0, 0.0)
+def _using(work_s: float, workload: Workload, receive_s: float) -> Task:
+    """Taking the batch and computing; measured waits for a core are left out, since the replay has its own."""
+    seconds = work_s * (1 - (workload.queued_share or 0.0)) + receive_s
+    return Task(seconds, (work_s * workload.compute_cpu_share + receive_s) / seconds) if seconds > 0 else Task(0.0, 0.0)
 
 
 def _without_waits(task: Task, waited: float) -> Task:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from .pipelines import Pipeline
 
 SCRIPT = Path(__file__).with_name("script.py")
-ROUNDS = 4
+ROUNDS = 5
+DISTURBED = 1.1  # times as long as the quickest equal run, and the run under the tool is taken again
+TRIES = 3
 LIMIT_S = 300
 
 
@@ -25,9 +28,15 @@ def record(pipeline: Pipeline, folder: Path, rounds: int = ROUNDS) -> None:
     folder.mkdir(parents=True)
     written = json.dumps(pipeline)
     (folder / "pipeline.json").write_text(written, encoding="utf-8")
-    profile = ("-m", "loaderdoctor", "profile", "--no-pdf", "-o", str(folder / "run"))
-    _run(*profile, str(SCRIPT), written)
-    _run(str(SCRIPT), written, str(folder / "times.json"), str(rounds))
+    times = folder / "times.json"
+    _run(str(SCRIPT), written, str(times), str(rounds))
+    quickest_s = min(one[0] for one in json.loads(times.read_text(encoding="utf-8")))
+    for _ in range(TRIES):
+        shutil.rmtree(folder / "run", ignore_errors=True)
+        _run("-m", "loaderdoctor", "profile", "--no-pdf", "-o", str(folder / "run"), str(SCRIPT), written)
+        signals = signals_of(read(folder / "run"))
+        if signals.measured_s / max(1, signals.steps.after_warm_up) <= DISTURBED * quickest_s:
+            break
 
 
 def _run(*arguments: str) -> None:
