@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHORT_WAIT_NS = 2_000_000  # handing a ready batch over takes less
-LONG_WAIT_NS = 5_000_000  # by then the core slept, or made a batch itself: its caches and clock are no longer the training's
+LONG_WAIT_NS = (
+    5_000_000  # by then the core slept, or made a batch itself: its caches and clock are no longer the training's
+)
 FEWEST = 20  # steps of each kind; the medians of fewer differ by chance
 MOST = 0.4  # 30 ms for 22 ms was measured; a step that is slower still does something else
 STARTS_FOR = 3  # steps at the head of an epoch, which have costs of their own

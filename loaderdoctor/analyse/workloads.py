@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LEAST_MADE = 0.5  # of the batches must have a record of their making; fewer, and a replay would be made up
 _ROUNDING = 0.05  # the CPU time of other threads is counted in hundredths of a second; more than this does not add up
 _SHAKEN = 1.3  # times the main process's CPU time is what receiving takes where workers sleep: 1.1 to 1.35 measured
+_CROWDED = 0.05  # of computing, spent waiting for a core; more hides what a cold cache costs
 _QUICK = 0.1  # of the steps had their core at once, even on a full machine
 _SYNCED = 0.9  # of the steps in which the host waits for the device: then it never runs ahead
 _PARTS = ["cpu_ns", "disk_ns", "blocked_ns", "run_queue_ns", "pickle_ns", "receive_ns"]
@@ -88,10 +89,11 @@ def workload_of(
         restart_s=order.restart_s,
         rebuilt=order.rebuilt,
         streams=order.streams,
-        cold=None if on_device else cold_of(steps),
     )
     queued = None if on_device else _queued_share(workload, steps, compute_queued)
-    return replace(workload, queued_share=queued, used_cores=_used_cores(workload))
+    # Where computing waits for a core, it does so after a wait for a batch too: then it is not the caches that show.
+    cold = None if on_device or (queued or 0.0) > _CROWDED else cold_of(steps)
+    return replace(workload, queued_share=queued, cold=cold, used_cores=_used_cores(workload))
 
 
 def _queued_share(workload: Workload, steps: pd.DataFrame, queued: Value) -> float | None:

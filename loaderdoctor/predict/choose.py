@@ -8,14 +8,16 @@ from loaderdoctor.predict.costs import DEFAULT_PREFETCH, memory_bytes
 from loaderdoctor.predict.speedup import WITHIN, replay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from loaderdoctor.analyse.signals import Workload
 
     Settings = dict[str, Any]
+    Key = tuple[tuple[str, Any], ...]
 
 BEST, LEANEST = "best", "leanest"
 OF_MEMORY = 0.8  # of what is free: a loader that takes all of it has the kernel drop the files that it reads
+SAME = 0.005  # of the time: no setting is changed for less
 PREFETCH_FACTORS = (1, 2, 4, 8)
 
 
@@ -25,17 +27,21 @@ def choices(workload: Workload, last_workers: int, free_bytes: float | None) -> 
     `free_bytes` may be taken on top of what the loader takes now; None: not known, and then nothing bounds it.  One setting
     is tried after the other, each on top of what was best of those before.
     """
-    times_s: dict[tuple[tuple[str, Any], ...], float] = {}
+    times_s: dict[Key, float] = {}
     best: Settings = {}
     for options in _ladder(workload, last_workers):
         for option in options:
             change = _differing(workload, {**best, **option})
             if _fits(workload, change, free_bytes):
                 times_s[tuple(sorted(change.items()))] = replay(workload, change).total_s
-        best = dict(min(times_s, key=lambda key: (times_s[key], len(key))))
-    near = [key for key, time_s in times_s.items() if time_s <= min(times_s.values()) * (1 + WITHIN)]
+        best = dict(min(_within(times_s, SAME), key=lambda key: (len(key), memory_bytes(workload, dict(key)) or 0)))
+    near = _within(times_s, WITHIN)
     leanest = min(near, key=lambda key: (memory_bytes(workload, dict(key)) or 0, len(key), times_s[key]))
     return {BEST: best, LEANEST: dict(leanest)}
+
+
+def _within(times_s: Mapping[Key, float], share: float) -> list[Key]:
+    return [key for key, time_s in times_s.items() if time_s <= min(times_s.values()) * (1 + share)]
 
 
 def _ladder(workload: Workload, last_workers: int) -> Iterable[list[Settings]]:

@@ -224,7 +224,9 @@ def _epoch_of_workers(plan: Plan, epoch: range, gap_s: float, consumer: _Consume
         wanted = pool.ready(epoch.start + taken) if using is None and now_s >= consumer.asked_s - _ROUNDING_S else None
         if wanted is not None:
             held_up_s = min(plan.receive_wait_s[wanted], pool.took(wanted))
-            using = _Process.at(plan.using[wanted], wanted, _slower(plan, now_s - consumer.asked_s)).waiting_first(held_up_s)
+            using = _Process.at(plan.using[wanted], wanted, _slower(plan, now_s - consumer.asked_s)).waiting_first(
+                held_up_s
+            )
             cpu.share_out(pool.busy, using)
             got_s = now_s + (plan.receive_s[wanted] + held_up_s) / using.speed
         cpu.share_out(pool.busy, using)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .pipelines import Pipeline
 
 SCRIPT = Path(__file__).with_name("script.py")
-ROUNDS = 5
+ROUNDS = 3
 DISTURBED = 1.1  # times as long as the quickest equal run, and the run under the tool is taken again
-TRIES = 3
+TRIES = 2
 LIMIT_S = 300
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-RUN_S = 2.0  # of a training as written, about
+RUN_S = 1.5  # of a training as written, about
 FEWEST, MOST = 60, 600  # batches of a run
 WORKERS = (0, 0, 1, 1, 2, 2, 3, 4, 6, 8)
 CORES = 2  # by which the length of a run is guessed; on other machines it is another one

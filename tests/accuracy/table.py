@@ -49,7 +49,5 @@ def markdown(rows: Sequence[dict[str, Any]]) -> str:
     for row in rows:
         told = " | ".join(f"{row['told'][place]:.2f}" for place in (1, 0, 2))
         change = ", ".join(f"{name} {value}" for name, value in row["change"].items())
-        lines.append(
-            f"| {row['pipeline']} | {change} | {told} | {row['true']:.2f} | {row['noise']:.1%} |"
-        )
+        lines.append(f"| {row['pipeline']} | {change} | {told} | {row['true']:.2f} | {row['noise']:.1%} |")
     return "\n".join(lines) + "\n"
