@@ -110,7 +110,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
     window = by_rank.window_of(first) if len(first.measured) else None
     machine, disk, samples, hardware = around_it(here, window, first.rank.main.pid, parts)
     cores = parts.of("The cores of the job", lambda: _cores(first.rank, machine.cpus_allowed), lambda _: 1.0)
-    recorded = _recorded(first, cores, samples, run.sources, busy=trainings[lead].cores, parts=parts)
+    recorded = _recorded(first, cores, samples, run.sources, busy=trainings[lead], parts=parts)
     main = first.loaders[0] if first.loaders else None
     copies_known = first.clock == DEVICE or kind_of(first.rank.main) == CPU
     steps = partial(_steps, first, main, recorded, copies_known=copies_known)
@@ -212,7 +212,7 @@ def _recorded(
     samples: Mapping[int, WorkerSample],
     sources: Mapping[str, str],
     *,
-    busy: Value,
+    busy: TrainingSignals,
     parts: Parts,
 ) -> Recorded:
     """A rank's records, joined; without those of processes that nothing can be made of."""
@@ -239,7 +239,8 @@ def _recorded(
         cores=cores,
         worker_samples=samples,
         sources=sources,
-        compute_cores=busy,
+        compute_cores=busy.cores,
+        compute_queued=busy.run_queue_share,
     )
 
 

@@ -62,6 +62,7 @@ class Recorded:
     worker_samples: Mapping[int, WorkerSample]  # what the parent saw of worker processes, by process id
     sources: Mapping[str, str]  # path -> text of the script's own files
     compute_cores: Value  # that the training keeps busy while it computes
+    compute_queued: Value  # share of the time in which its main thread waits for a core
 
 
 def loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderSignals:
@@ -143,7 +144,12 @@ def _loader_signals(loader: Loader, recorded: Recorded, parts: Parts) -> LoaderS
         workload=part(
             "replay",
             lambda: workload_of(
-                *its, cores=recorded.cores, clock=recorded.clock, order=order, compute_cores=recorded.compute_cores
+                *its,
+                cores=recorded.cores,
+                clock=recorded.clock,
+                order=order,
+                compute_cores=recorded.compute_cores,
+                compute_queued=recorded.compute_queued,
             ),
             lambda _: None,
         ),

@@ -104,6 +104,7 @@ class BatchWork:
     ordinal: int  # order of delivery within the epoch
     worker: int = -1  # that made it; -1: the main process, or not known
     choose_s: float = 0.0  # choosing its indices, in the main process, with workers or without
+    receive_wait_s: float = 0.0  # of receive_s, what the main process waited for the worker, which held its interpreter
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,9 @@ class Workload:
     restart_s: float = 0.0  # of a gap: ending the old workers and starting new ones, as measured
     rebuilt: bool = False  # each epoch has a loader of its own, so that no setting keeps its workers
     streams: int | None = None  # workers that a stream has anything for, where that is fewer than there are
+    queued_share: float | None = None  # of `compute_s`, waiting for a core; None: not measured
+    used_cores: float = 0.0  # that making and using kept busy on the mean; 0: not known
+    cold: float | None = 0.0  # share by which a step takes longer after a long wait; None: the run does not show it
     lifted: tuple[str, ...] = ()  # limits that a change takes away (predict.change); none of a recorded one
 
 

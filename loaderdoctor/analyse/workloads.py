@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loaderdoctor.analyse.cold import cold_of
 from loaderdoctor.analyse.exposure import DEVICE, as_nearest
 from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.signals import BatchWork, Workload
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from loaderdoctor.values import Value
 
 LEAST_MADE = 0.5  # of the batches must have a record of their making; fewer, and a replay would be made up
+_ROUNDING = 0.05  # the CPU time of other threads is counted in hundredths of a second; more than this does not add up
+_SHAKEN = 1.3  # times the main process's CPU time is what receiving takes where workers sleep: 1.1 to 1.35 measured
+_CROWDED = 0.05  # of computing, spent waiting for a core; more hides what a cold cache costs
+_QUICK = 0.1  # of the steps had their core at once, even on a full machine
 _SYNCED = 0.9  # of the steps in which the host waits for the device: then it never runs ahead
 _PARTS = ["cpu_ns", "disk_ns", "blocked_ns", "run_queue_ns", "pickle_ns", "receive_ns"]
 
@@ -37,6 +43,7 @@ def workload_of(
     clock: str,
     order: OrderSignals,
     compute_cores: Value,
+    compute_queued: Value,
 ) -> Workload | None:
     """The loader's batches in order of delivery; None where too few of them have a record of how they were made.
 
@@ -47,13 +54,14 @@ def workload_of(
     if len(batches) == 0 or batches["cpu_ns"].notna().mean() < LEAST_MADE:
         return None
     seconds = batches[_PARTS].astype(float).fillna(batches[_PARTS].mean()).fillna(0.0) / NS
+    waits = _waiting_part(steps, seconds["receive_ns"])
     epoch = steps["loop"].rank(method="dense").astype(int).to_numpy() - 1
     ordinal = steps.groupby("loop").cumcount().to_numpy()
     workers = batches["worker"].fillna(-1).astype(int).tolist()
     chosen_s = (steps["sampler_ns"].clip(lower=0) / NS).tolist()
     work = tuple(
-        BatchWork(cpu_s, disk_s, blocked_s, run_queue_s, send_s, receive_s, its_epoch, its_ordinal, worker, choose_s)
-        for (cpu_s, disk_s, blocked_s, run_queue_s, send_s, receive_s), its_epoch, its_ordinal, worker, choose_s in zip(
+        BatchWork(*parts, its_epoch, its_ordinal, worker, choose_s, waits * parts[-1])
+        for parts, its_epoch, its_ordinal, worker, choose_s in zip(
             seconds.to_numpy().tolist(), epoch.tolist(), ordinal.tolist(), workers, chosen_s, strict=True
         )
     )
@@ -61,7 +69,7 @@ def workload_of(
     held_ns = 0.0 if on_device else steps["held_ns"]  # a wait for another rank's batch, which is no computing
     compute_s = ((steps["end_ns"] - steps["got_ns"] - held_ns) / NS).tolist()
     boots = [boot for life in lives if (boot := boot_s(life, life.started_ns)) is not None]
-    return Workload(
+    workload = Workload(
         loader=loader.id,
         settings=loader.settings,
         batches=work,
@@ -82,6 +90,50 @@ def workload_of(
         rebuilt=order.rebuilt,
         streams=order.streams,
     )
+    queued = None if on_device else _queued_share(workload, steps, compute_queued)
+    # Where computing waits for a core, it does so after a wait for a batch too: then it is not the caches that show.
+    cold = None if on_device or (queued or 0.0) > _CROWDED else cold_of(steps)
+    return replace(workload, queued_share=queued, cold=cold, used_cores=_used_cores(workload))
+
+
+def _queued_share(workload: Workload, steps: pd.DataFrame, queued: Value) -> float | None:
+    """Of the time of computing, what the main thread was ready for and had no core.
+
+    What it waits for a core in all of its time falls to computing and to next() as its CPU time does.  It is no more than
+    what computing has beside CPU time, nor than what the quickest steps do without.
+    """
+    compute_s = np.asarray(workload.compute_s)
+    used_s = workload.compute_cpu_share * compute_s.sum()
+    if not isinstance(queued, Measured) or workload.compute_cpu_share > 1 + _ROUNDING or used_s <= 0:
+        return None
+    in_next_s = float(steps["main_cpu_ns"].clip(lower=0).sum()) / NS
+    queued_s = queued.value * (compute_s.sum() + sum(workload.waits_s)) * used_s / (used_s + in_next_s)
+    spared = 1 - float(np.quantile(compute_s, _QUICK)) / compute_s.mean()
+    return float(max(0.0, min(queued_s / compute_s.sum(), 1 - workload.compute_cpu_share, spared)))
+
+
+def _used_cores(workload: Workload) -> float:
+    """Cores that making and using the batches kept busy, on the mean over the run; 0 where that cannot be said."""
+    took_s = sum(workload.compute_s) + sum(workload.waits_s)
+    if workload.device_s or took_s <= 0:
+        return 0.0
+    made_s = sum(one.cpu_s + one.send_s + one.receive_s - one.receive_wait_s + one.choose_s for one in workload.batches)
+    used = (made_s + sum(workload.compute_s) * workload.compute_cpu_share) / took_s
+    return used if used <= workload.cores * (1 + _ROUNDING) else 0.0
+
+
+def _waiting_part(steps: pd.DataFrame, receive_s: pd.Series[float]) -> float:
+    """Of the time of receiving, what was a wait for the worker's interpreter.
+
+    A worker hands a tensor's memory over from a thread of its own, which needs the interpreter that the next batch holds.
+    That thread's own work is no such wait.
+    """
+    known = steps["main_cpu_ns"] >= 0
+    received_s = float(receive_s.to_numpy()[known.to_numpy()].sum())
+    if received_s <= 0:
+        return 0.0
+    cpu_ns = (steps["main_cpu_ns"] - steps["sampler_ns"].clip(lower=0))[known].clip(lower=0)
+    return 1 - min(1.0, _SHAKEN * float(cpu_ns.sum()) / NS / received_s)
 
 
 def _compute_cpu_share(steps: pd.DataFrame, held_ns: pd.Series[float] | float, busy: Value, cores: float) -> float:

@@ -74,4 +74,7 @@ def worked(workload: Workload, work: Mapping[str, float], lifts: tuple[str, ...]
 
 
 def _scaled(batch: BatchWork, work: Mapping[str, float]) -> BatchWork:
-    return replace(batch, **{name: getattr(batch, name) * work[name] for name in OF_BATCH if name in work})
+    parts = {name: getattr(batch, name) * work[name] for name in OF_BATCH if name in work}
+    if "receive_s" in parts:
+        parts["receive_wait_s"] = batch.receive_wait_s * work["receive_s"]
+    return replace(batch, **parts)

@@ -22,8 +22,11 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
 
+from loaderdoctor.predict.computing import LONG_WAIT_S
+from loaderdoctor.predict.task import Task
+
 if TYPE_CHECKING:
-    from loaderdoctor.predict.plan import Plan, Task
+    from loaderdoctor.predict.plan import Plan
 
 DISK_STREAMS = 4.0  # readers that a disk or share serves side by side at full speed each; past it they queue
 FREE_RUN_AHEAD = 16  # steps: a device queues about a thousand kernels, a step has some tens or more
@@ -89,8 +92,16 @@ class _Process:
     speed: float = 1.0
 
     @classmethod
-    def at(cls, task: Task, batch: int) -> _Process:
-        return cls(task, task.seconds, batch)
+    def at(cls, task: Task, batch: int, times: float = 1.0) -> _Process:
+        return cls(task, task.seconds * times, batch)
+
+    def waiting_first(self, seconds: float) -> _Process:
+        """The same after a wait in which no core is held."""
+        if seconds <= 0:
+            return self
+        whole_s = self.left_s + seconds
+        held = Task(whole_s, self.task.cpu_share * self.left_s / whole_s)
+        return _Process(held, whole_s, self.batch)
 
 
 @dataclass
@@ -155,13 +166,26 @@ def run(plan: Plan) -> Outcome:
         else:
             _epoch_inline(plan, epoch, gap_s, consumer, cpu)
     return Outcome(
-        total_s=_weighted(plan.weights, consumer.steps_s),
+        total_s=max(_weighted(plan.weights, consumer.steps_s), _least_s(plan)),
         wait_s=_weighted(plan.weights, consumer.waits_s),
         steps_s=consumer.steps_s,
         waits_s=consumer.waits_s,
         weights=plan.weights,
         waited_for_core=cpu.waited_s / cpu.cpu_s if cpu.cpu_s > 0 else 0.0,
     )
+
+
+def _least_s(plan: Plan) -> float:
+    """What the cores need for the measured batches alone.
+
+    Batches made ahead during warm-up come for nothing after it, and the fewer are measured the more that counts: it is no
+    gain that lasts.
+    """
+    cpu_s = [
+        sum(task.seconds * task.cpu_share for task in (making, using))
+        for making, using in zip(plan.making, plan.using, strict=True)
+    ]
+    return _weighted(plan.weights, cpu_s) / plan.cores
 
 
 def _weighted(weights: list[float], seconds: list[float]) -> float:
@@ -173,11 +197,16 @@ def _epoch_inline(plan: Plan, epoch: range, gap_s: float, consumer: _Consumer, c
     now_s = consumer.asked_s + gap_s
     for batch in epoch:
         got_s = now_s + _alone_s(_Process.at(plan.making[batch], batch), cpu)
-        using = _Process.at(plan.using[batch], batch)
+        using = _Process.at(plan.using[batch], batch, _slower(plan, got_s - consumer.asked_s))
         using_s = _alone_s(using, cpu)
         cpu.pass_time(using, using_s)
         consumer.used(batch, got_s, got_s + using_s)
         now_s = consumer.asked_s
+
+
+def _slower(plan: Plan, waited_s: float) -> float:
+    """How many times as long a step takes after this wait for its batch."""
+    return 1 + plan.cold if waited_s >= LONG_WAIT_S else 1.0
 
 
 def _alone_s(process: _Process, cpu: _Cpu) -> float:
@@ -194,10 +223,12 @@ def _epoch_of_workers(plan: Plan, epoch: range, gap_s: float, consumer: _Consume
     while taken < len(epoch):
         wanted = pool.ready(epoch.start + taken) if using is None and now_s >= consumer.asked_s - _ROUNDING_S else None
         if wanted is not None:
-            pool.took(wanted)
-            using = _Process.at(plan.using[wanted], wanted)
+            held_up_s = min(plan.receive_wait_s[wanted], pool.took(wanted))
+            using = _Process.at(plan.using[wanted], wanted, _slower(plan, now_s - consumer.asked_s)).waiting_first(
+                held_up_s
+            )
             cpu.share_out(pool.busy, using)
-            got_s = now_s + plan.receive_s[wanted] / using.speed
+            got_s = now_s + (plan.receive_s[wanted] + held_up_s) / using.speed
         cpu.share_out(pool.busy, using)
         passed_s = _until_next(pool.busy, using, consumer.asked_s - now_s)
         now_s += passed_s
@@ -240,11 +271,14 @@ class _Pool:
             return in_turn if in_turn in self._made else None
         return next(iter(self._made), None)
 
-    def took(self, batch: int) -> None:
-        """The consumer takes the batch, and another index is dealt."""
+    def took(self, batch: int) -> float:
+        """The consumer takes the batch, and another index is dealt.  For how long its worker goes on with another batch."""
         del self._made[batch]
-        self._held[self._owner.pop(batch)] -= 1
+        worker = self._owner.pop(batch)
+        now = self._running.get(worker)
+        self._held[worker] -= 1
         self._deal_one()
+        return now.left_s if now else 0.0
 
     def _deal_one(self) -> None:
         """The next index goes to the next worker in turn; out of order, to the next one that has room and anything left."""

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from loaderdoctor.predict import computing
 from loaderdoctor.predict.change import BEFORE_FIRST, BUFFER
 from loaderdoctor.predict.costs import Knobs, copy_s, hand_over_s, knobs_of, run_ahead, turnover_s
+from loaderdoctor.predict.task import Task
 from loaderdoctor.predict.thin import Kept, kept
 
 if TYPE_CHECKING:
@@ -24,15 +26,6 @@ _WORK = ("cpu_s", "disk_s", "blocked_s")
 
 
 @dataclass(frozen=True)
-class Task:
-    """Work of one batch on an idle machine, in seconds, and the parts of it that processes compete for."""
-
-    seconds: float
-    cpu_share: float
-    disk_share: float = 0.0
-
-
-@dataclass(frozen=True)
 class Plan:
     """One schedule to replay; lists are aligned with the batches that were kept."""
 
@@ -45,6 +38,8 @@ class Plan:
     making: list[Task]  # in a worker, or in the consumer when there are none
     using: list[Task]  # the consumer's own work on the batch, receiving it included
     receive_s: list[float]  # the first part of `using`, during which the batch is still on its way
+    receive_wait_s: list[float]  # what comes on top where the worker that made the batch is making another one by then
+    cold: float  # by how much longer, as a share, `using` takes after a long wait
     copy_s: float
     device_s: list[float]  # empty where the consumer and the device are one
     run_ahead: int | None
@@ -67,20 +62,22 @@ def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None 
     epochs, gap_s = _epochs(workload, knobs, chosen)
     batches = _batches(workload, knobs, chosen)
     hand_overs = [_hand_over(workload, knobs, batch) for batch in batches]
-    host_s = workload.host_s if workload.device_s else workload.compute_s
+    host_s = _host_s(workload, knobs)
     return Plan(
         workers=knobs.workers,
         prefetch=knobs.prefetch,
-        cores=max(min(workload.cores, 1.0), workload.cores * FULL_MACHINE),
+        cores=_cores(workload),
         neighbours=workload.neighbour_cores,
         in_order=knobs.in_order,
         owners=_owners(workload, knobs, batches),
         making=[_making(batch, sent_s, knobs) for batch, (sent_s, _) in zip(batches, hand_overs, strict=True)],
         using=[
-            _using(host_s[one.index], workload.compute_cpu_share, received_s)
+            _using(host_s[one.index], workload, received_s)
             for one, (_, received_s) in zip(chosen, hand_overs, strict=True)
         ],
         receive_s=[received_s for _, received_s in hand_overs],
+        receive_wait_s=[batch.receive_wait_s if knobs.workers else 0.0 for batch in batches],
+        cold=computing.cold(workload),
         copy_s=copy_s(workload, knobs).best if copies_s is None else copies_s,
         device_s=[workload.device_s[one.index] for one in chosen] if workload.device_s else [],
         run_ahead=run_ahead(workload, knobs),
@@ -88,6 +85,20 @@ def plan(workload: Workload, changes: Mapping[str, Any], copies_s: float | None 
         epochs=epochs,
         weights=[one.weight if one.index >= workload.measured_from else 0.0 for one in chosen],
     )
+
+
+def _cores(workload: Workload) -> float:
+    """What the job gets of its cores when it wants all of them: at least what it got in the run."""
+    usual = max(min(workload.cores, 1.0), workload.cores * FULL_MACHINE)
+    return min(workload.cores, max(usual, workload.used_cores))
+
+
+def _host_s(workload: Workload, knobs: Knobs) -> tuple[float, ...]:
+    """The consumer's own work on each batch."""
+    if workload.device_s:
+        return workload.host_s
+    stays = knobs.persistent and not _recorded(workload).persistent
+    return computing.after_start_s(workload) if stays else computing.warm_s(workload)
 
 
 def _epochs(workload: Workload, knobs: Knobs, chosen: tuple[Kept, ...]) -> tuple[list[range], list[float]]:
@@ -177,7 +188,7 @@ def _hand_over(workload: Workload, knobs: Knobs, batch: BatchWork) -> tuple[floa
     """Seconds of CPU to send a batch, and to take it; the consumer chooses the indices of another one meanwhile."""
     if not knobs.workers:
         return 0.0, 0.0
-    sent_s, received_s = hand_over_s(workload, batch.send_s, batch.receive_s)
+    sent_s, received_s = hand_over_s(workload, batch.send_s, batch.receive_s - batch.receive_wait_s)
     return sent_s, received_s + batch.choose_s
 
 
@@ -189,9 +200,10 @@ def _making(batch: BatchWork, send_s: float, knobs: Knobs) -> Task:
     return Task(seconds, (batch.cpu_s + send_s + chosen_s) / seconds, batch.disk_s / seconds)
 
 
-def _using(work_s: float, cpu_share: float, receive_s: float) -> Task:
-    seconds = work_s + receive_s
-    return Task(seconds, (work_s * cpu_share + receive_s) / seconds) if seconds > 0 else Task(0.0, 0.0)
+def _using(work_s: float, workload: Workload, receive_s: float) -> Task:
+    """Taking the batch and computing; measured waits for a core are left out, since the replay has its own."""
+    seconds = work_s * (1 - (workload.queued_share or 0.0)) + receive_s
+    return Task(seconds, (work_s * workload.compute_cpu_share + receive_s) / seconds) if seconds > 0 else Task(0.0, 0.0)
 
 
 def _without_waits(task: Task, waited: float) -> Task:

@@ -19,3 +19,4 @@ class WhatIf:
     settings: Mapping[str, Any]
     speedup: Interval
     memory_bytes: int | None
+    choice: tuple[str, ...] = ()  # "best": the fastest that memory allows; "leanest": least memory within 2 % of it

@@ -130,7 +130,9 @@ def _replay(
 
 @lru_cache(maxsize=64)
 def _waited_for_core(workload: Workload) -> float:
-    """The consumer's wait for a core in the run, over its CPU time, as the model sees it."""
+    """The consumer's wait for a core in the run, over its CPU time, as the model sees it; 0 where it was measured."""
+    if workload.queued_share is not None:
+        return 0.0
     return model.run(plan(workload, {})).waited_for_core
 
 

@@ -1,4 +1,6 @@
-"""The what-if table: every setting of every loader, each changed alone, and the prescriptions."""
+"""The what-if table: every setting of every loader, each changed alone, the prescriptions, and what is best of all.
+
+The size of a batch has no row: another one trains another network, and what its batch would take is not in the run."""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.predict.change import Change
+from loaderdoctor.predict.choose import PREFETCH_FACTORS, choices
 from loaderdoctor.predict.costs import DEFAULT_PREFETCH, memory_bytes
 from loaderdoctor.predict.rows import WhatIf
 from loaderdoctor.predict.speedup import MOST_WORKERS, fewest_workers, recorded_s, speedup
@@ -17,9 +20,9 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import DeviceSignals, LoaderSettings, LoaderSignals, Signals, Workload
 
 PAST_KNEE = 2  # rows beyond it, to show that nothing more is to be had
+FAR = 2  # and one with that many times as many workers, where it falls again
 LEAST_ROWS = 4  # workers, so that short tables too show how the time falls
 MOST = 0.5  # batches take one way to the device: pinned and blocking shares are near 0 or near 1
-PREFETCH_FACTORS = (1, 2, 4, 8)
 
 
 def workload_of(signals: Signals, loader: LoaderSignals) -> Workload | None:
@@ -71,21 +74,43 @@ def what_if(signals: Signals, prescriptions: Iterable[tuple[str, Mapping[str, An
             continue
         other_s = elsewhere_s(signals, workload)
         prescribed = [dict(settings) for id_, settings in prescriptions if id_ == loader.id and settings]
-        changes = _changes(workload)
-        changes += [settings for settings in prescribed if settings not in changes]
+        chosen = choices(workload, _last(workload), _free_bytes(signals))
+        changes = _without_twins([*_changes(workload), *prescribed, *(one for one in chosen.values() if one)])
         rows += [
-            WhatIf(loader.id, change, speedup(workload, Change(change), other_s), memory_bytes(workload, change))
+            WhatIf(
+                loader.id,
+                change,
+                speedup(workload, Change(change), other_s),
+                memory_bytes(workload, change),
+                tuple(name for name, settings in chosen.items() if settings == change),
+            )
             for change in changes
         ]
     return tuple(rows)
 
 
+def _without_twins(changes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return list({tuple(sorted(change.items())): change for change in changes}.values())
+
+
+def _free_bytes(signals: Signals) -> float | None:
+    """What is free of the machine's memory, or of the part where batches lie that workers send, whichever is less."""
+    free = (signals.machine.memory_available_bytes, signals.machine.shm_free_bytes)
+    return min((value.low for value in free if isinstance(value, Measured)), default=None)
+
+
+def _last(workload: Workload) -> int:
+    """The last row of workers."""
+    return min(MOST_WORKERS, max(fewest_workers(workload) + PAST_KNEE, LEAST_ROWS))
+
+
 def _changes(workload: Workload) -> list[dict[str, Any]]:
     """One setting each; torch refuses prefetch_factor and persistent_workers without workers, so they need some."""
     now = workload.settings
-    last = min(MOST_WORKERS, max(fewest_workers(workload) + PAST_KNEE, LEAST_ROWS))
+    last = _last(workload)
+    counts = [*range(last + 1), min(MOST_WORKERS, FAR * last)]
     changes: list[dict[str, Any]] = [
-        {"num_workers": workers} for workers in range(last + 1) if workers != now.num_workers
+        {"num_workers": workers} for workers in dict.fromkeys(counts) if workers != now.num_workers
     ]
     if now.num_workers > 0:
         changes += [{"prefetch_factor": factor} for factor in PREFETCH_FACTORS if factor != _prefetch(now)]

@@ -99,6 +99,7 @@ def _what_if(row: WhatIf) -> dict[str, Any]:
         "settings": dict(row.settings),
         "speedup": asdict(row.speedup),
         "memory_bytes": row.memory_bytes,
+        **({"choice": list(row.choice)} if row.choice else {}),
     }
 
 
