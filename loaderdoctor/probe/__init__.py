@@ -23,19 +23,23 @@ WHY_EXIT = 0  # end.why
 
 
 def install(
-    run_dir: str, steps: int | None = None, seconds: float | None = None, trace_window: int | None = None
+    run_dir: str,
+    steps: int | None = None,
+    seconds: float | None = None,
+    trace_window: int | None = None,
+    injected: str | None = None,
 ) -> None:
     """Record this process into `run_dir`, which has a folder `records`, from now on; while it records, does nothing.
 
     `steps` and `seconds` end the script after so many steps or seconds of training, `trace_window` only after so many more
-    steps under torch's profiler.
+    steps under torch's profiler.  `injected` is what a trial forces on one loader, as JSON (injection.Injection).
     """
     global _hook
     from . import state
 
     if state.probe is not None:
         return
-    state.probe = state.Probe(run_dir, steps, seconds, trace_window)
+    state.probe = state.Probe(run_dir, steps, seconds, trace_window, injected)
     if _hook is not None:
         return
     from .imports import ImportHook

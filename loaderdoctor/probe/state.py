@@ -20,6 +20,7 @@ from .usage import Collections, blocks_written
 from .writer import Writer
 
 if TYPE_CHECKING:
+    from .injection import Injection
     from .watch import Task, Watch
 
 _PROCESS, _RANK, _SINCE_START = KIND_OF["process"], KIND_OF["rank"], KIND_OF["since_start"]
@@ -48,12 +49,20 @@ class Thread(_local):
 class Probe:
     """The writer, the clock and the counters of one recording."""
 
-    def __init__(self, run_dir: str, steps: int | None, seconds: float | None, trace_window: int | None = None) -> None:
+    def __init__(
+        self,
+        run_dir: str,
+        steps: int | None,
+        seconds: float | None,
+        trace_window: int | None = None,
+        injected: str | None = None,
+    ) -> None:
         self.run_dir = run_dir
         self.writer = Writer(run_dir)
         self.clock: HostClock = HostClock()
         self.thread = Thread()
         self.loaders = Loaders()
+        self.injection = None if injected is None else _injection(injected)
         self.stop = StopRule(steps, seconds, self.writer.control)
         self.trace = None if trace_window is None else TraceWindow(self.writer, trace_window)
         self.iterator_numbers = count(1)
@@ -126,6 +135,12 @@ class Probe:
             from . import device
 
             self.clock = device.make_clock(self.writer)
+
+
+def _injection(injected: str) -> Injection | None:
+    from .injection import injection_of
+
+    return injection_of(injected)
 
 
 def _begin_steps() -> None:

@@ -47,7 +47,8 @@ def _load_probe(run):
         spec.loader.exec_module(probe)
         probe.standard.keep_hidden([name for name in probe.standard.LATER if _is_beside(name, path)])
         steps, seconds = _number("LOADERDOCTOR_STEPS", int), _number("LOADERDOCTOR_SECONDS", float)
-        probe.install(run, steps, seconds, _number("LOADERDOCTOR_TRACE_WINDOW", int))
+        window, injected = _number("LOADERDOCTOR_TRACE_WINDOW", int), os.environ.get("LOADERDOCTOR_INJECTED")
+        probe.install(run, steps, seconds, window, injected)
     except Exception:
         sys.modules.pop(_PROBE, None)
         raise
