@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loaderdoctor import analyse, causes, record
+from loaderdoctor.treat.outcome import kept, with_measured
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,4 +29,4 @@ def diagnose(run_dir: Path) -> Diagnosed:
     """Read, analyse and diagnose a run.  LoaderDoctorError where there is none to read."""
     run = record.read(run_dir)
     signals = analyse.signals_of(run)
-    return Diagnosed(run, signals, causes.diagnose(signals))
+    return Diagnosed(run, signals, with_measured(causes.diagnose(signals), kept(run_dir)))

@@ -14,7 +14,7 @@ from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.job import job_of, lead_of, together
-from loaderdoctor.analyse.loaders import Loader, damaged_settings, loaders_of
+from loaderdoctor.analyse.loaders import TRAIN, Loader, damaged_settings, loaders_of
 from loaderdoctor.analyse.parts import Parts, absent, with_sound_workers
 from loaderdoctor.analyse.phases import as_long, phases_of
 from loaderdoctor.analyse.ranks import Rank, rank_of, ranks_of
@@ -135,6 +135,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         hardware=hardware,
         job=job,
         training=trainings[lead],
+        training_steps=sum(first.roles.get(number) == TRAIN for number in first.measured["loader"]),
         broken=parts.of(
             "How the run broke off", lambda: broken_signals(run, first.rank), lambda why: absent(BrokenSignals, why)
         ),

@@ -266,6 +266,7 @@ class Signals:
     broken: BrokenSignals = field(default_factory=BrokenSignals)
     job: JobSignals = field(default_factory=JobSignals)
     training: TrainingSignals = field(default_factory=TrainingSignals)
+    training_steps: int = 0  # batches of training, of all its loaders, in the time after warm-up
 
     @property
     def main(self) -> LoaderSignals | None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.causes.base import FOUND, Action
+from loaderdoctor.report import treated
 from loaderdoctor.report.details import notes_of
 from loaderdoctor.report.headline import headline
 from loaderdoctor.report.page_one import facts_of
@@ -52,6 +53,7 @@ def as_json(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") 
         ),
         "what_if": lambda: [_what_if(row) for row in diagnosis.what_if],
         "combined_gain": lambda: _gain(diagnosis.combined_gain),
+        "treated": lambda: [treated.as_json(outcome) for outcome in diagnosis.treated],
         "environment": lambda: facts_of(run, signals),
         "overhead": lambda: {"share": value_or_none(signals.overhead_share), "lost_records": signals.lost_records},
         "notes": lambda: [_note(slug, clean(text, folder)) for slug, text in notes_of(run, signals)],
@@ -186,6 +188,8 @@ def _finding(run: Run, signals: Signals, finding: Finding) -> dict[str, Any]:
         "evidence": [asdict(entry) | {"text": clean(entry.text, folder)} for entry in finding.evidence],
         "prescription": _prescription(run, signals, finding),
         "gain": _gain(finding.gain),
+        "promised": _gain(finding.promised),
+        "measured": None if finding.measured is None else treated.as_json(finding.measured),
     }
 
 
