@@ -168,7 +168,7 @@ def _write(done: Diagnosed, *, is_sure: bool) -> None:
     if patch is None:
         raise written.refused("the report prescribes no edit of the source")
     path = written.check(patch.text, Path(done.run.meta.working_directory))
-    if not is_sure and not sys.stdin.isatty():
+    if not is_sure and not is_somebody_there():
         raise written.refused("there is nobody to ask; `--yes` says that it is to be")
     if not is_sure:
         click.echo(patch.text, err=True, nl=False)
@@ -177,3 +177,8 @@ def _write(done: Diagnosed, *, is_sure: bool) -> None:
             return
     written.apply(patch.text, Path(done.run.meta.working_directory))
     say(f"{path} is edited; `git diff` shows it, and `git checkout {shlex.quote(path.name)}` takes it back")
+
+
+def is_somebody_there() -> bool:
+    """Whether anybody can answer a question."""
+    return sys.stdin.isatty()

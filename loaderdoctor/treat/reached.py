@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from loaderdoctor.analyse.signals import LoaderSettings
 from loaderdoctor.probe.layout import ROLE_MAIN
 from loaderdoctor.treat.settings import recorded_as
 
@@ -62,8 +63,9 @@ def _loaders(process: ProcessRecords, folder: str) -> Iterator[tuple[str, Mappin
 
 def _is_alike(settings: Mapping[str, Any], remedy: Remedy) -> bool:
     """Whether it is the loader that is meant, and no other that the same line builds."""
-    ours = remedy.loader.settings
-    return all(settings.get(name) == getattr(ours, name) for name in ("dataset_type", "sampler", "batch_size"))
+    ours, unsaid = remedy.loader.settings, LoaderSettings()
+    alike = ("dataset_type", "sampler", "batch_size")
+    return all(settings.get(name, getattr(unsaid, name)) == getattr(ours, name) for name in alike)
 
 
 def _has(settings: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

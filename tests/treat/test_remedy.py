@@ -55,7 +55,11 @@ def test_a_finding_about_another_loader_is_tried_on_that():
 
 @pytest.mark.parametrize(
     ("findings", "says"),
-    [((), "prescribes nothing"), ((found(actions=(EDIT,)),), "an edit"), ((found(status="explained", settings=FOUR),), "nothing")],
+    [
+        ((), "prescribes nothing"),
+        ((found(actions=(EDIT,)),), "an edit"),
+        ((found(status="explained", settings=FOUR),), "nothing"),
+    ],
 )
 def test_nothing_to_try_is_said(findings, says):
     with pytest.raises(LoaderDoctorError, match=says) as error:
