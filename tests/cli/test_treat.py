@@ -24,7 +24,7 @@ SHARES = {AS_WRITTEN: 0.6, TREATED: 0.1}
 
 @pytest.fixture
 def run(tmp_path):
-    drawn = builders.run_from(STARVING, meta={"working_directory": str(tmp_path)})
+    drawn = builders.run_from(STARVING, cpu_share=0.2, meta={"working_directory": str(tmp_path)})
     return builders.write(drawn, tmp_path / "run")
 
 
@@ -60,7 +60,8 @@ def ended(*words, monkeypatch, capsys):
     return status, out, err.splitlines()
 
 
-def test_it_says_what_runs_before_it_does_and_what_came_of_it(run, trials, monkeypatch, capsys):
+@pytest.mark.usefixtures("trials")
+def test_it_says_what_runs_before_it_does_and_what_came_of_it(run, monkeypatch, capsys):
     status, out, lines = ended(run, "--no-pdf", monkeypatch=monkeypatch, capsys=capsys)
     assert (status, out) == (0, "")
     assert all(line.startswith("loaderdoctor: ") for line in lines)
@@ -75,7 +76,8 @@ def test_it_says_what_runs_before_it_does_and_what_came_of_it(run, trials, monke
     assert "treated.json, report.html, report.json" in told
 
 
-def test_the_reports_of_the_run_say_it_too_and_again(run, trials, monkeypatch, capsys):
+@pytest.mark.usefixtures("trials")
+def test_the_reports_of_the_run_say_it_too_and_again(run, monkeypatch, capsys):
     ended(run, "--no-pdf", monkeypatch=monkeypatch, capsys=capsys)
     capsys.readouterr()
     CliRunner().invoke(commands, ["report", str(run), "--format", "json,md,html"], catch_exceptions=False)
@@ -89,27 +91,29 @@ def test_the_reports_of_the_run_say_it_too_and_again(run, trials, monkeypatch, c
         assert "Tried" in (run / name).read_text() or name == "report.md"
 
 
-def test_the_reports_are_in_chinese_where_that_is_asked_for(run, trials, monkeypatch, capsys):
+@pytest.mark.usefixtures("trials")
+def test_the_reports_are_in_chinese_where_that_is_asked_for(run, monkeypatch, capsys):
     _, _, lines = ended(run, "--no-pdf", "--lang", "zh", monkeypatch=monkeypatch, capsys=capsys)
     assert any("实测" in line for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("words", "settings", "runs", "steps"),
-    [
-        ((), None, (4, 12), None),
-        (("--set", "num_workers=3"), {"num_workers": 3}, (4, 12), None),
-        (
-            ("--set", "num_workers=3", "--set", "prefetch_factor=4"),
-            {"num_workers": 3, "prefetch_factor": 4},
-            (4, 12),
-            None,
-        ),
-        (("--runs", "2", "--steps", "50"), None, (2, 2), 50),
-        (("--runs", "20"), None, (4, 20), None),
-    ],
-)
-def test_what_is_asked_for_is_what_is_tried(words, settings, runs, steps, run, trials, monkeypatch, capsys):
+ASKED = [  # words -> settings (None: as prescribed), least and most runs, steps
+    ((), None, (4, 12), None),
+    (("--set", "num_workers=3"), {"num_workers": 3}, (4, 12), None),
+    (
+        ("--set", "num_workers=3", "--set", "prefetch_factor=4"),
+        {"num_workers": 3, "prefetch_factor": 4},
+        (4, 12),
+        None,
+    ),
+    (("--runs", "2", "--steps", "50"), None, (2, 2), 50),
+    (("--runs", "20"), None, (4, 20), None),
+]
+
+
+@pytest.mark.parametrize("words_and_what", ASKED)
+def test_what_is_asked_for_is_what_is_tried(words_and_what, run, trials, monkeypatch, capsys):
+    words, settings, runs, steps = words_and_what
     status, _, _ = ended(run, "--no-pdf", *words, monkeypatch=monkeypatch, capsys=capsys)
     ((plan, limits),) = trials
     assert status == 0
@@ -137,9 +141,9 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("case", MISTAKES)
-def test_a_mistake_is_one_sentence_and_nothing_runs(case, run, trials, monkeypatch, capsys, tmp_path):
+def test_a_mistake_is_one_sentence_and_nothing_runs(case, run, trials, monkeypatch, capsys):
     words, expected, slug = MISTAKES[case]
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(run.parent)
     words = [run if word == "RUN" else word for word in words]
     status, out, lines = ended(*words, monkeypatch=monkeypatch, capsys=capsys)
     assert (status, out, len(lines), trials) == (expected, "", 1, [])
@@ -160,7 +164,7 @@ SOURCE = 41 * "\n" + "loader = DataLoader(data, num_workers=0)\n"
 def in_git(tmp_path, monkeypatch):
     """A run of a script that lies in a repository, committed."""
     (tmp_path / "train.py").write_text(SOURCE)
-    drawn = builders.run_from(STARVING, meta={"working_directory": str(tmp_path)})
+    drawn = builders.run_from(STARVING, cpu_share=0.2, meta={"working_directory": str(tmp_path)})
     run = builders.write(drawn, tmp_path / "run")
     site = pipeline.diagnose(run).signals.main.site
     (run / "sources.json").write_text(json.dumps({site.file: SOURCE}))
@@ -181,11 +185,11 @@ def in_git(tmp_path, monkeypatch):
     return run
 
 
-def test_the_patch_is_written_where_that_is_said(in_git, tmp_path, trials, monkeypatch, capsys):
+def test_the_patch_is_written_where_that_is_said(in_git, trials, monkeypatch, capsys):
     status, _, lines = ended(in_git, "--write", "--yes", monkeypatch=monkeypatch, capsys=capsys)
     assert (status, trials) == (0, [])
     assert "git diff" in lines[-1]
-    assert "num_workers=0" not in (tmp_path / "train.py").read_text()
+    assert "num_workers=0" not in (in_git.parent / "train.py").read_text()
 
 
 @pytest.mark.parametrize(("answer", "is_edited"), [("y\n", True), ("n\n", False), ("\n", False)])

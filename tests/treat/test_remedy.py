@@ -81,7 +81,7 @@ def test_the_loader_may_be_named():
     diagnosis = diagnosed(found(settings=FOUR))
     assert remedy.asked_for(signals, diagnosis, ["num_workers=2"], "train.py:7").loader is other
     assert remedy.asked_for(signals, diagnosis, ["num_workers=2"]).loader.id == "train.py:42"
-    with pytest.raises(LoaderDoctorError, match="train.py:7") as error:
+    with pytest.raises(LoaderDoctorError, match=r"train\.py:7") as error:
         remedy.asked_for(signals, diagnosis, ["num_workers=2"], "eval.py:1")
     assert error.value.slug == "loader-unknown"
 

@@ -133,13 +133,13 @@ def test_what_is_no_comparison_is_an_error(plan, launcher, slug, says):
 def test_a_place_that_was_not_reached_is_an_error(plan):
     loader = replace(plan.remedy.loader, site=replace(plan.remedy.loader.site, line=99))
     plan = replace(plan, remedy=replace(plan.remedy, loader=loader))
-    with pytest.raises(LoaderDoctorError, match="no loader was built at .*:99") as error:
+    with pytest.raises(LoaderDoctorError, match=r"no loader was built at .*:99") as error:
         tried(plan, Launcher())
     assert error.value.slug == "treatment-not-applied"
 
 
 def test_a_script_that_was_ended_by_us_may_end_with_any_status(plan):
-    ended = {number: "steps" for number in range(1, 5)}
+    ended = dict.fromkeys(range(1, 5), "steps")
     assert len(tried(plan, Launcher(returncodes={1: 1}, ended_by=ended)).trials) == 4
 
 
