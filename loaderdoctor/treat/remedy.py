@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor import predict
-from loaderdoctor.causes.base import CHANGES_RESULTS, FOUND
+from loaderdoctor.causes.base import FOUND
 from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.predict import Change
 from loaderdoctor.treat.settings import REPLAYED, checked
@@ -35,7 +35,6 @@ class Remedy:
     promised: Interval | None = None
     cause: str | None = None
     left_out: tuple[str, ...] = ()
-    changes_results: bool = False
 
 
 def prescribed(signals: Signals, diagnosis: Diagnosis) -> Remedy:
@@ -56,7 +55,6 @@ def prescribed(signals: Signals, diagnosis: Diagnosis) -> Remedy:
             promised=promised if is_whole else _replayed(signals, loader, prescription.settings),
             cause=finding.cause,
             left_out=left_out,
-            changes_results=prescription.safety == CHANGES_RESULTS,
         )
     raise LoaderDoctorError("nothing-to-try", _nothing(diagnosis))
 
