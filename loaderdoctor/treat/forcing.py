@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from loaderdoctor.analyse.signals import LoaderSettings, LoaderSignals, Signals
 
@@ -21,30 +21,35 @@ def injected(signals: Signals, loader: LoaderSignals, settings: Mapping[str, Any
     """
     if loader.site is None:
         return None
-    beside = [other.settings for other in signals.loaders if other.site == loader.site and other is not loader]
     return json.dumps({
         "folder": folder,
         "file": loader.site.file,
         "line": loader.site.line,
         "settings": dict(settings),
-        "alike": _alike(loader.settings, beside),
+        "alike": alike(signals, loader),
     })  # fmt: skip
 
 
-def is_alone(signals: Signals, loader: LoaderSignals) -> bool:
-    """Whether the probe can tell it from every other loader; where it cannot, those of its place are all treated."""
-    beside = [other.settings for other in signals.loaders if other.site == loader.site and other is not loader]
-    return not any(all(_same(loader.settings, other, name) for name in TELLS_APART) for other in beside)
-
-
-def _alike(settings: LoaderSettings, beside: Sequence[LoaderSettings]) -> dict[str, Any]:
-    """The one setting that tells it from all others at its place; all of them where no single one does."""
+def alike(signals: Signals, loader: LoaderSignals) -> dict[str, Any]:
+    """The one setting that tells the loader from all others at its place; all of them where no single one does."""
+    settings, beside = loader.settings, _beside(signals, loader)
     if not beside:
         return {}
     for name in TELLS_APART:
         if not any(_same(settings, other, name) for other in beside):
             return {name: getattr(settings, name)}
     return {name: getattr(settings, name) for name in TELLS_APART if getattr(settings, name) is not None}
+
+
+def is_alone(signals: Signals, loader: LoaderSignals) -> bool:
+    """Whether the probe can tell it from every other loader; where it cannot, those of its place are all treated."""
+    beside = _beside(signals, loader)
+    return not any(all(_same(loader.settings, other, name) for name in TELLS_APART) for other in beside)
+
+
+def _beside(signals: Signals, loader: LoaderSignals) -> list[LoaderSettings]:
+    """Of the other loaders that the same place builds."""
+    return [other.settings for other in signals.loaders if other.site == loader.site and other is not loader]
 
 
 def _same(one: LoaderSettings, other: LoaderSettings, name: str) -> bool:

@@ -32,8 +32,8 @@ class Reached:
         return self.loaders > 0 and self.treated == self.loaders
 
 
-def reached(run: Run, remedy: Remedy, folder: str) -> Reached:
-    """Of one run of the remedy."""
+def reached(run: Run, remedy: Remedy, folder: str, alike: Mapping[str, Any]) -> Reached:
+    """Of one run of the remedy; `alike` tells its loader from others of the same line, as the probe was told."""
     site = remedy.loader.site
     if site is None:
         return Reached(0, 0)
@@ -41,7 +41,7 @@ def reached(run: Run, remedy: Remedy, folder: str) -> Reached:
     wanted = recorded_as(remedy.settings)
     processes = [process for process in run.processes if process.header["role"] == ROLE_MAIN]
     there = [settings for one in processes for at, settings in _loaders(one, folder) if at == place]
-    meant = [settings for settings in there if _is_alike(settings, remedy)]
+    meant = [settings for settings in there if _is_alike(settings, alike)]
     lacking = [settings for settings in meant if not _has(settings, wanted)]
     said = ", ".join(f"{name}={lacking[0].get(name)!r}" for name in wanted) if lacking else ""
     return Reached(len(meant), len(meant) - len(lacking), said)
@@ -61,11 +61,9 @@ def _loaders(process: ProcessRecords, folder: str) -> Iterator[tuple[str, Mappin
         yield f"{PurePath(folder) / file}:{line}", told if isinstance(told, dict) else {}
 
 
-def _is_alike(settings: Mapping[str, Any], remedy: Remedy) -> bool:
-    """Whether it is the loader that is meant, and no other that the same line builds."""
-    ours, unsaid = remedy.loader.settings, LoaderSettings()
-    alike = ("dataset_type", "sampler", "batch_size")
-    return all(settings.get(name, getattr(unsaid, name)) == getattr(ours, name) for name in alike)
+def _is_alike(settings: Mapping[str, Any], alike: Mapping[str, Any]) -> bool:
+    unsaid = LoaderSettings()
+    return all(settings.get(name, getattr(unsaid, name)) == value for name, value in alike.items())
 
 
 def _has(settings: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor import analyse, launch, record
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
-from loaderdoctor.treat.forcing import injected
+from loaderdoctor.treat.forcing import alike, injected
 from loaderdoctor.treat.gains import Pace, is_narrow, speedup_of
 from loaderdoctor.treat.reached import Reached, reached
 from loaderdoctor.values import Value, value_or_none
@@ -149,7 +149,7 @@ def run_once(plan: Plan, number: int, kind: str, start: Launch = launch.launch) 
             f"{FEWEST_STEPS}. Its output is in {trial.log}."
         )
         raise LoaderDoctorError("trial-too-short", sentence, ExitCode.NO_REPORT)
-    seen = reached(run, remedy, again.folder)
+    seen = reached(run, remedy, again.folder, alike(plan.signals, remedy.loader))
     if is_treated:
         _hold(seen, remedy, run_dir)
     pace = Pace(found.measured_s, found.training_steps)

@@ -9,7 +9,7 @@ from pathlib import Path
 import builders
 import pytest
 
-from loaderdoctor import analyse, launch, record
+from loaderdoctor import analyse, launch
 from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.treat.again import Again
 from loaderdoctor.treat.reached import Reached, reached
@@ -143,9 +143,9 @@ def test_a_script_that_was_ended_by_us_may_end_with_any_status(plan):
     assert len(tried(plan, Launcher(returncodes={1: 1}, ended_by=ended)).trials) == 4
 
 
-def test_what_reached_the_loader_is_read_from_every_process(plan, tmp_path):
+def test_what_reached_the_loader_is_read_from_every_process(plan):
     ranks = [builders.run_from(DRAWING, settings={"num_workers": workers}).processes for workers in (2, 2, 0)]
     run = builders.run_of([one for processes in ranks for one in processes], ended_s=9)
-    assert reached(run, plan.remedy, FOLDER) == Reached(3, 2, "num_workers=0")
-    assert not reached(run, plan.remedy, FOLDER).is_treated
-    assert record.read(builders.write(run, tmp_path / "r")).processes
+    assert reached(run, plan.remedy, FOLDER, {}) == Reached(3, 2, "num_workers=0")
+    assert not reached(run, plan.remedy, FOLDER, {}).is_treated
+    assert reached(run, plan.remedy, FOLDER, {"batch_size": 99}) == Reached(0, 0)
