@@ -104,7 +104,9 @@ def test_settings_reach_every_rank(tmp_path):
     tool("profile", "--no-pdf", "-o", tmp_path / "run", SCRIPT, "ranks", **port)
     tool("treat", tmp_path / "run", "--set", "num_workers=1", "--runs", "2", "--no-pdf", **port)
     (outcome,) = pipeline.diagnose(tmp_path / "run").diagnosis.treated
-    assert outcome.speedup.low > 1.1
+    assert (
+        outcome.runs == 2
+    )  # what two ranks and their workers gain on a machine of two cores is no matter of this test
     trained = [workers for line, workers in loaders(tmp_path / "run" / "treated" / "2-treated") if line == LINE]
     assert trained == [1, 1]
 
