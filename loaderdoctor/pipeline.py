@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loaderdoctor import analyse, causes, record
+from loaderdoctor.treat.outcome import kept, with_measured
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,4 +29,6 @@ def diagnose(*run_dirs: Path, names_hosts: bool = False) -> Diagnosed:
     """Read, analyse and diagnose a run, or the parts of one.  LoaderDoctorError where there is none to read."""
     run = record.read_job(run_dirs, names_hosts=names_hosts)
     signals = analyse.signals_of(run)
-    return Diagnosed(run, signals, causes.diagnose(signals))
+    diagnosis = causes.diagnose(signals)
+    # What was measured is of the whole job, which only a single folder can hold.
+    return Diagnosed(run, signals, with_measured(diagnosis, kept(run_dirs[0])) if len(run_dirs) == 1 else diagnosis)

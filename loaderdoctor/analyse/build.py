@@ -16,7 +16,7 @@ from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
 from loaderdoctor.analyse.extent import counted_only, in_detail, so_far
 from loaderdoctor.analyse.frames import NS, table
 from loaderdoctor.analyse.job import job_of, lead_of, together
-from loaderdoctor.analyse.loaders import Loader, damaged_settings, loaders_of
+from loaderdoctor.analyse.loaders import TRAIN, Loader, damaged_settings, loaders_of
 from loaderdoctor.analyse.own_cost import own_share
 from loaderdoctor.analyse.parts import Parts, absent, with_sound_workers
 from loaderdoctor.analyse.phases import as_long, phases_of
@@ -145,6 +145,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
             lambda: spells_of(first.steps, first.rank.main, main, run.meta.started_ns),
             lambda _: (),
         ),
+        training_steps=sum(first.roles.get(number) == TRAIN for number in first.measured["loader"]),
         broken=parts.of(
             "How the run broke off", lambda: broken_signals(here, first.rank), lambda why: absent(BrokenSignals, why)
         ),

@@ -315,6 +315,7 @@ class Signals:
     job: JobSignals = field(default_factory=JobSignals)
     training: TrainingSignals = field(default_factory=TrainingSignals)
     spells: tuple[Spell, ...] = ()  # in order; more than one where the share of waiting changed for good
+    training_steps: int = 0  # batches of training, of all its loaders, in the time after warm-up
     processes: ProcessSignals = field(default_factory=ProcessSignals)
 
     @property

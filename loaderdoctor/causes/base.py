@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from loaderdoctor.analyse.signals import LoaderSignals, Signals, Site
+    from loaderdoctor.predict.measured import Outcome
     from loaderdoctor.values import Value
 
 __all__ = [
@@ -111,6 +112,8 @@ class Finding:
     prescription: Prescription | None = None
     gain: Gain | None = None
     explained_by: str | None = None  # the found cause whose cure cures this one too
+    measured: Outcome | None = None  # runs with the prescription and without: then the gain is theirs,
+    promised: Gain | None = None  # and this is what it was before
 
 
 @dataclass(frozen=True)
@@ -190,3 +193,4 @@ class Diagnosis:
     what_if: tuple[WhatIf, ...]
     reason: str = ""  # why unknown or not-enough-data, a sentence
     combined_gain: Gain | None = None  # all found prescriptions in one simulation
+    treated: tuple[Outcome, ...] = ()  # all that was tried on the run, the latest last

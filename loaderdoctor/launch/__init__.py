@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from loaderdoctor.launch.child import end_as
 from loaderdoctor.launch.command import Command, of_module, of_script, of_words
-from loaderdoctor.launch.run import Launched, Options, launch
+from loaderdoctor.launch.run import Launched, Options, Trial, launch
 
-__all__ = ["Command", "Launched", "Options", "end_as", "launch", "of_module", "of_script", "of_words"]
+__all__ = ["Command", "Launched", "Options", "Trial", "end_as", "launch", "of_module", "of_script", "of_words"]

@@ -25,11 +25,8 @@ def _numbers(*names: str) -> frozenset[int]:
 
 BOOTSTRAP = Path(__file__).with_name("bootstrap")
 VARIABLES = (
-    "LOADERDOCTOR_RUN",
-    "LOADERDOCTOR_STEPS",
-    "LOADERDOCTOR_SECONDS",
-    "LOADERDOCTOR_TRACE_WINDOW",
-    "LOADERDOCTOR_WINDOWS",
+    *("LOADERDOCTOR_RUN", "LOADERDOCTOR_STEPS", "LOADERDOCTOR_SECONDS", "LOADERDOCTOR_TRACE_WINDOW"),
+    *("LOADERDOCTOR_WINDOWS", "LOADERDOCTOR_INJECTED"),
 )
 FORWARDED = _numbers("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT")
 # A terminal sends these to the whole process group: where nobody can tell, the script has got them itself.
@@ -47,11 +44,12 @@ def environment(
     seconds: float | None = None,
     trace_window: int | None = None,
     windows: tuple[float, float] | None = None,
+    injected: str | None = None,
 ) -> dict[str, str]:
     """What a process below this one needs in its environment to be recorded, PYTHONPATH as it would be and ours first."""
     path = os.pathsep.join([str(BOOTSTRAP), *filter(None, [os.environ.get("PYTHONPATH")])])
     every_for = None if windows is None else f"{windows[0]}:{windows[1]}"
-    values = zip(VARIABLES, (run_dir, steps, seconds, trace_window, every_for), strict=True)
+    values = zip(VARIABLES, (run_dir, steps, seconds, trace_window, every_for, injected), strict=True)
     return {"PYTHONPATH": path} | {name: str(value) for name, value in values if value is not None}
 
 
@@ -65,11 +63,15 @@ class Child:
         self._witness: Witness | None = None
 
     def start(
-        self, argv: Sequence[str], env: Mapping[str, str], before_exec: Callable[[], object] | None = None
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        surroundings: Mapping[str, Any],
+        before_exec: Callable[[], object] | None = None,
     ) -> None:
         """Start the command.  LoaderDoctorError `command-not-started` where it cannot be."""
         try:
-            self._process = subprocess.Popen(list(argv), env=dict(env), preexec_fn=before_exec)  # noqa: PLW1509 - it resets a signal, in a process without threads
+            self._process = subprocess.Popen(list(argv), env=dict(env), preexec_fn=before_exec, **surroundings)  # noqa: PLW1509 - it resets a signal, in a process without threads
         except OSError as error:
             sentence = f"{argv[0]} cannot be started: {error.strerror}."
             raise LoaderDoctorError("command-not-started", sentence) from None
@@ -132,9 +134,10 @@ class Child:
 
 
 @contextmanager
-def started(argv: Sequence[str], env: Mapping[str, str]) -> Iterator[Child]:
+def started(argv: Sequence[str], env: Mapping[str, str], **surroundings: Any) -> Iterator[Child]:
     """Run a command natively; until the context is left, signals to this process are its signals.
 
+    `surroundings` are its working directory and streams, as `subprocess` takes them, where they are not this process's own.
     Signals that are ignored here stay so, for both (nohup); others are handled by functions, which a child never inherits.
     """
     child = Child()
@@ -143,7 +146,7 @@ def started(argv: Sequence[str], env: Mapping[str, str]) -> Iterator[Child]:
     with child.heard_beside(numbers):
         try:
             before |= {number: signal.signal(number, child.handle) for number in numbers}
-            child.start(argv, env, _children_seen(before))
+            child.start(argv, env, surroundings, _children_seen(before))
             yield child
         finally:
             for number, handler in before.items():

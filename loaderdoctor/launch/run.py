@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import time
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,16 @@ ONE_PART = (
 
 
 @dataclass(frozen=True)
+class Trial:
+    """What makes a run a trial: what is forced on it, and where the script's own words go, which nobody reads meanwhile."""
+
+    folder: str  # that the command runs in
+    log: Path  # standard output and error of the script; its input is empty
+    injected: str | None = None  # settings of one loader, as probe.injection takes them
+    variables: Mapping[str, str] = field(default_factory=dict)  # of the environment
+
+
+@dataclass(frozen=True)
 class Options:
     """How a run is to be recorded."""
 
@@ -50,6 +61,7 @@ class Options:
     beside: Callable[[Path], AbstractContextManager[None]] | None = (
         None  # of the run directory: held while the script runs
     )
+    trial: Trial | None = None
 
 
 @dataclass(frozen=True)
@@ -67,16 +79,21 @@ def launch(command: Command, options: Options) -> Launched:
     LoaderDoctorError `output-unusable` or `command-not-started`; whatever the command itself does is no error.
     """
     run_dir, meta = begin(command.argv, command.name, options)
+    trial = options.trial
     env = _of_no_run(os.environ) | environment(
         run_dir,
         steps=options.steps,
         seconds=options.seconds,
         trace_window=options.trace_window,
         windows=options.windows,
+        injected=None if trial is None else trial.injected,
     )
     notes: list[Note] = list(meta.notes)
     try:
-        with started(command.argv, env) as child:
+        with (
+            _surroundings(trial) as surroundings,
+            started(command.argv, env | (dict(trial.variables) if trial else {}), **surroundings) as child,
+        ):
             with _sampled(run_dir, child.process.pid, notes), (options.beside or _nothing)(run_dir):
                 facts = machine(notes)
                 _keep(run_dir, replace(meta, environment=facts))
@@ -107,6 +124,17 @@ def _nothing(_run_dir: Path) -> AbstractContextManager[None]:
     return nullcontext()
 
 
+@contextmanager
+def _surroundings(trial: Trial | None) -> Iterator[Mapping[str, Any]]:
+    """Where a trial runs and what its script reads and writes; a run that is none has this process's own."""
+    if trial is None:
+        yield {}
+        return
+    trial.log.touch(mode=0o600)
+    with trial.log.open("wb") as log:
+        yield {"cwd": trial.folder, "stdin": subprocess.DEVNULL, "stdout": log, "stderr": subprocess.STDOUT}
+
+
 def _of_no_run(variables: Mapping[str, str]) -> dict[str, str]:
     """The variables without those of a run that this one is started in."""
     return {name: value for name, value in variables.items() if name not in VARIABLES}
@@ -123,11 +151,11 @@ def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMe
         id=uuid4().hex[:8],
         tool_version=__version__,
         command=tuple(masked(word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in argv)),
-        working_directory=_working_directory(),
+        working_directory=_working_directory() if options.trial is None else options.trial.folder,
         started_utc=now.isoformat(timespec="seconds"),
         started_ns=time.perf_counter_ns(),
         ended_by=RUNNING,
-        options={"steps": options.steps, "seconds": options.seconds, **_windows(options)},
+        options={"steps": options.steps, "seconds": options.seconds, **_windows(options), **_forced(options.trial)},
         notes=tuple(notes),
         host=platform.node(),
     )
@@ -137,6 +165,11 @@ def begin(argv: Sequence[str], name: str, options: Options) -> tuple[Path, RunMe
 
 def _windows(options: Options) -> dict[str, float]:
     return {} if options.windows is None else dict(zip(("every_s", "for_s"), options.windows, strict=True))
+
+
+def _forced(trial: Trial | None) -> dict[str, Any]:
+    """What tells a trial's run from one of the script as it is written."""
+    return {} if trial is None else {"injected": trial.injected, "variables": dict(trial.variables)}
 
 
 def _working_directory() -> str:

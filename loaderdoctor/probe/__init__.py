@@ -27,19 +27,22 @@ def install(
     steps: int | None = None,
     seconds: float | None = None,
     trace_window: int | None = None,
+    *,
     windows: tuple[int, int] | None = None,
+    injected: str | None = None,
 ) -> None:
     """Record this process into `run_dir`, which has a folder `records`, from now on; while it records, does nothing.
 
     `steps` and `seconds` end the script after so many steps or seconds of training, `trace_window` only after so many more
-    steps under torch's profiler.  `windows` are (every, for) in ns: so much of each so much is recorded in detail.
+    steps under torch's profiler.  `windows` are (every, for) in ns: so much of each so much is recorded in detail.  `injected`
+    is what a trial forces on one loader, as JSON (injection.Injection).
     """
     global _hook
     from . import state
 
     if state.probe is not None:
         return
-    state.probe = state.Probe(run_dir, steps, seconds, trace_window, windows)
+    state.probe = state.Probe(run_dir, steps, seconds, trace_window, windows=windows, injected=injected)
     if _hook is not None:
         return
     from .imports import ImportHook

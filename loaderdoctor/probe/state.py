@@ -22,6 +22,7 @@ from .windows import Windows
 from .writer import MOST_BYTES, Writer
 
 if TYPE_CHECKING:
+    from .injection import Injection
     from .watch import Task, Watch
 
 WEIGHED_EVERY = 17  # steps: a record of ours in fifty, and in step with no accumulation
@@ -62,7 +63,9 @@ class Probe:
         steps: int | None,
         seconds: float | None,
         trace_window: int | None = None,
+        *,
         windows: tuple[int, int] | None = None,
+        injected: str | None = None,
     ) -> None:
         self.run_dir = run_dir
         self.writer = Writer(run_dir)
@@ -71,6 +74,7 @@ class Probe:
         self.clock: HostClock = HostClock()
         self.thread = Thread()
         self.loaders = Loaders()
+        self.injection = None if injected is None else _injection(injected)
         self.stop = StopRule(steps, seconds, self.writer.control)
         self.trace = None if trace_window is None else TraceWindow(self.writer, trace_window)
         self.iterator_numbers = count(1)
@@ -170,6 +174,12 @@ class Probe:
             from . import device
 
             self.clock = device.make_clock(self.writer)
+
+
+def _injection(injected: str) -> Injection | None:
+    from .injection import injection_of
+
+    return injection_of(injected)
 
 
 def _begin_steps() -> None:

@@ -43,6 +43,9 @@ class Windows(Detail):
             self.window = number + 1
         return self.passing != was_passing
 
+    def costs(self, own_ns: int, now_ns: int) -> None:
+        """The windows are as long and as many as they were asked for, whatever they cost."""
+
     def forked(self) -> None:
         """In a child: its room is its own, and its windows are those of the run."""
         self._until_bytes = self.most_bytes // PARTS

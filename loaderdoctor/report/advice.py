@@ -14,6 +14,7 @@ from loaderdoctor.report.headline import first_finding
 from loaderdoctor.report.model import DiffLine, Fix, Gain
 from loaderdoctor.report.prescribe import as_arguments, patch_of, site_of
 from loaderdoctor.report.privacy import clean, code_path, shown_command
+from loaderdoctor.report.treated import promise_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +82,8 @@ def gain(finding: Finding | None, diagnosis: Diagnosis, words: Words) -> Gain:
         return Gain(title, None, (*sentences, words("gain.unknown")))
     if keeps_speed(finding):
         return Gain(title, None, (*sentences, words("gain.same-speed")))
+    if finding.measured is not None and (promise := promise_of(finding.measured, words)) is not None:
+        sentences.append(promise)
     if diagnosis.combined_gain is not None and sum(other.status == "found" for other in diagnosis.findings) > 1:
         together = diagnosis.combined_gain.speedup
         numbers = {"best": figures.times(together.best), "range": figures.times_range(together)}

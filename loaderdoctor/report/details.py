@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import FOUND, NO_DATA
-from loaderdoctor.report import figures
+from loaderdoctor.report import figures, treated
 from loaderdoctor.report.advice import fix, gain_in_words
 from loaderdoctor.report.charts_ranks import hosts_table
 from loaderdoctor.report.headline import cause_in_words, first_finding, loader_of
@@ -177,6 +177,7 @@ def lists(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts:
     """What else was ruled out, what could not be checked and why, and the notes of the run."""
     folder = run.meta.working_directory
     makers: Mapping[str, Callable[[], Iterable[tuple[str, str]]]] = {
+        "treated.title": lambda: treated.listed(diagnosis, words, folder),
         "ruled-out.rest": lambda: ruled_out_entries(run, diagnosis, words)[MOST_RULED_OUT:],
         "no-data.title": lambda: _no_data(run, diagnosis),
         "notes.title": lambda: ((slug, clean(text, folder)) for slug, text in notes_of(run, signals)),

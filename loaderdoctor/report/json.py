@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.causes.base import FOUND, Action
+from loaderdoctor.report import treated
 from loaderdoctor.report.details import notes_of
 from loaderdoctor.report.headline import headline
 from loaderdoctor.report.page_one import facts_of
@@ -69,6 +70,8 @@ def as_json(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") 
         "overhead": lambda: {"share": value_or_none(signals.overhead_share), "lost_records": signals.lost_records},
         "notes": lambda: [_note(slug, clean(text, folder)) for slug, text in notes_of(run, signals)],
     }
+    if diagnosis.treated:
+        makers = {**makers, "treated": lambda: [treated.as_json(outcome) for outcome in diagnosis.treated]}
     report = {key: parts.made(key, partial(_plain_of, make), None) for key, make in makers.items()}
     report["notes"] = [*(report["notes"] or []), *(_note(slug, text) for slug, text in parts.notes)]
     return {"schema": SCHEMA, **report}
@@ -226,7 +229,15 @@ def _finding(run: Run, signals: Signals, finding: Finding) -> dict[str, Any]:
         "evidence": [asdict(entry) | {"text": clean(entry.text, folder)} for entry in finding.evidence],
         "prescription": _prescription(run, signals, finding),
         "gain": _gain(finding.gain),
+        **_measured(finding),
     }
+
+
+def _measured(finding: Finding) -> dict[str, Any]:
+    """Of a finding whose prescription was tried: its gain as it was promised, and the runs that the new one is of."""
+    if finding.measured is None:
+        return {}
+    return {"promised": _gain(finding.promised), "measured": treated.as_json(finding.measured)}
 
 
 def _prescription(run: Run, signals: Signals, finding: Finding) -> dict[str, Any] | None:

@@ -47,8 +47,9 @@ def _load_probe(run):
         spec.loader.exec_module(probe)
         probe.standard.keep_hidden([name for name in probe.standard.LATER if _is_beside(name, path)])
         steps, seconds = _number("LOADERDOCTOR_STEPS", int), _number("LOADERDOCTOR_SECONDS", float)
-        windows = _number("LOADERDOCTOR_WINDOWS", _two_durations)
-        probe.install(run, steps, seconds, _number("LOADERDOCTOR_TRACE_WINDOW", int), windows)
+        windows, injected = _number("LOADERDOCTOR_WINDOWS", _two_durations), os.environ.get("LOADERDOCTOR_INJECTED")
+        window = _number("LOADERDOCTOR_TRACE_WINDOW", int)
+        probe.install(run, steps, seconds, window, windows=windows, injected=injected)
     except Exception:
         sys.modules.pop(_PROBE, None)
         raise

@@ -81,6 +81,9 @@ def replace(owner: type, name: str, hook: Callable[[Any], Any]) -> None:
 
 def _loader_init(original: Any) -> Any:
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it takes the place of one
+        probe = state.probe
+        if probe is not None and probe.injection is not None:
+            args, kwargs = probe.injection.arguments(self, original, args, kwargs)
         original(self, *args, **kwargs)
         if state.probe is not None:
             _guarded(state.probe.loaders.built, self)
