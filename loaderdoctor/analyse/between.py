@@ -17,6 +17,8 @@ from loaderdoctor.values import Measured, Missing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy.typing as npt
+
     from loaderdoctor.analyse.timeline import Timeline
     from loaderdoctor.record.run import ProcessRecords
 
@@ -89,7 +91,8 @@ def _with_loop(steps: pd.DataFrame, main: ProcessRecords, timeline: Timeline, ma
 def _after_the_optimizer(steps: pd.DataFrame, main: ProcessRecords, timeline: Timeline) -> pd.Series[float]:
     """CPU time alone: a loop that waits there waits for a device, or for what it is told to wait for.
 
-    What the thread had used at the request is said by the next optimizer step, which must be one of the next batch.
+    What the thread had used at the request is said by the next optimizer step, which must be one of the next batch: where
+    an optimizer steps once for several batches, nothing is known.
     """
     made = table(main, "optimizer_step")
     made = made[(made["thread"] == timeline.thread) & (made["asked_cpu_ns"] > 0)].sort_values("end_ns")
@@ -101,24 +104,42 @@ def _after_the_optimizer(steps: pd.DataFrame, main: ProcessRecords, timeline: Ti
         return pd.Series(np.nan, index=steps.index)
     after_ns = asked_ns[place + 1] - cpu_ns[place]
     is_known &= (ends_ns[place] >= steps["got_ns"].to_numpy()) & (after_ns >= 0)
+    asked_ns = np.sort(timeline.calls.loc[timeline.calls["thread"] == timeline.thread, "begin_ns"].to_numpy())
+    between = np.searchsorted(asked_ns, ends_ns[(place + 1).clip(max=len(ends_ns) - 1)]) - np.searchsorted(
+        asked_ns, ends_ns[place]
+    )
+    is_known &= (between == 1) & ~_before_a_gap(steps, main)
     return pd.Series(
         np.where(is_known, np.minimum(after_ns, steps["end_ns"] - ends_ns[place]), np.nan), index=steps.index
     )
 
 
 def _between_requests(steps: pd.DataFrame, main: ProcessRecords, timeline: Timeline) -> pd.DataFrame:
-    """How much the counts of the process have grown from a step's request to the next one; NaN where they were not recorded."""
+    """How much the counts of the process have grown from a step's request to the next one; NaN where they were not recorded.
+
+    The last step before a gap of a long run has no next request here: 0.
+    """
     names = ["blocks_out", "full_collections"]
     said = table(main, "since_start")
     if len(said) == 0:
         return pd.DataFrame(np.nan, index=range(len(steps)), columns=names)
     calls = timeline.calls[timeline.calls["thread"] == timeline.thread].sort_values("begin_ns", kind="stable")
-    said = said.drop_duplicates(["iterator", "ordinal"], keep="last")[["iterator", "ordinal", *names]]
-    counts = calls[["iterator", "ordinal", "begin_ns"]].merge(said, on=["iterator", "ordinal"], how="left")
+    said = said.sort_values("at_ns", kind="stable")[["at_ns", *names]]
+    counts = pd.merge_asof(calls[["begin_ns", "end_ns"]], said, left_on="end_ns", right_on="at_ns")
     counts[names] = counts[names].where(counts[names] >= 0).ffill()
     begun_ns = counts["begin_ns"].to_numpy()
     first = np.searchsorted(begun_ns, steps["begin_ns"].to_numpy()).clip(max=len(counts) - 1)
     after = np.searchsorted(begun_ns, steps["end_ns"].to_numpy())
     after = np.maximum(after, first + 1).clip(max=len(counts) - 1)
     values = counts[names].to_numpy(dtype=float)
-    return pd.DataFrame(values[after] - values[first], columns=names)
+    grown = np.where(_before_a_gap(steps, main)[:, None], 0.0, values[after] - values[first])
+    return pd.DataFrame(grown, columns=names)
+
+
+def _before_a_gap(steps: pd.DataFrame, main: ProcessRecords) -> npt.NDArray[np.bool_]:
+    """The steps at whose end a stretch of a long run ends."""
+    begin_ns, end_ns = steps["begin_ns"].to_numpy(), steps["end_ns"].to_numpy()
+    if main.seen is None:
+        return np.zeros(len(steps), dtype=bool)
+    is_last: npt.NDArray[np.bool_] = main.seen.apart_all(end_ns) - main.seen.apart_all(begin_ns) > end_ns - begin_ns
+    return is_last

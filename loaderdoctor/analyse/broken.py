@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from loaderdoctor.analyse.ranks import Rank, WorkerLife
-    from loaderdoctor.record.run import Run
+    from loaderdoctor.record.run import ProcessRecords, Run
 
     Row = Mapping[str, Any]
 
@@ -66,6 +66,8 @@ def _stalled_s(run: Run, rank: Rank) -> Value:
         ),
         default=main.header["opened_ns"],
     )
+    if main.seen is not None:
+        last_ns = main.seen.apart(last_ns)
     return Measured.exact(max(0.0, (run.meta.ended_ns - last_ns) / NS), "s")
 
 
@@ -73,10 +75,13 @@ def _silent(rank: Rank, rows: Sequence[Row]) -> list[WorkerLife]:
     """Workers that lived at the last look and have made no batch."""
     alive = {process["pid"] for process in rows[-1]["processes"]} if rows else set()
     return [
-        life
-        for life in rank.workers
-        if life.pid in alive and (life.process is None or len(table(life.process, "fetch")) == 0)
+        life for life in rank.workers if life.pid in alive and (life.process is None or _made_nothing(life.process))
     ]
+
+
+def _made_nothing(worker: ProcessRecords) -> bool:
+    """Of a long run what a worker made may lie in the stretches that were left out."""
+    return worker.seen is None and len(table(worker, "fetch")) == 0
 
 
 def _idle_share(silent: Sequence[WorkerLife], rows: Sequence[Row]) -> Value:

@@ -147,7 +147,7 @@ def computes_of(
     if len(computes) < FEWEST:
         return NO_COMMON
     computes.columns = pd.RangeIndex(len(ranks))
-    ends = pd.concat([steps["end_ns"] for steps in placed], axis=1, join="inner").to_numpy(dtype=float)
+    ends = pd.concat([steps["clock_end_ns"] for steps in placed], axis=1, join="inner").to_numpy(dtype=float)
     apart = ends[:, 1:] - ends[:, :1]
     drift_ns = float((np.quantile(apart, 0.9, axis=0) - np.quantile(apart, 0.1, axis=0)).max())
     step_ns = float(np.median(np.diff(ends[:, 0])))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+_BATCH_BITS, _LOADER_BITS = 24, 44  # of the number of a step: 16 million batches of a loop, a million loops of a loader
 _WAITS = ("low_ns", "exposed_ns", "high_ns")
 NO_STEPS = Missing("no-measured-steps", "No step ended after warm-up.")
 BACKGROUND = Missing(
@@ -80,6 +81,14 @@ def _waits(steps: pd.DataFrame) -> pd.DataFrame:
 
 
 def places_of(steps: pd.DataFrame, roles: Mapping[int, str]) -> pd.MultiIndex:
-    """The role of each step, and its number among those of that role: what the steps of ranks are aligned by."""
-    role = steps["loader"].map({loader: roles.get(loader, EVAL) for loader in steps["loader"].unique()})
-    return pd.MultiIndex.from_arrays([role, role.groupby(role).cumcount()])
+    """The role of each step, and which it is of that role, as one number: what the steps of ranks are aligned by.
+
+    By the loader, the loop over it and the batch, not by counting: of a long run each rank keeps steps of its own.
+    """
+    of_role = {role: sorted(loader for loader in roles if roles[loader] == role) for role in set(roles.values())}
+    order = {loader: place for loaders in of_role.values() for place, loader in enumerate(loaders)}
+    seen = steps["loader"].unique()
+    role = steps["loader"].map({loader: roles.get(loader, EVAL) for loader in seen})
+    loader = steps["loader"].map({loader: order.get(loader, loader) for loader in seen}).to_numpy(dtype=np.int64)
+    loop, batch = steps["loop_number"].to_numpy(dtype=np.int64), steps["ordinal"].to_numpy(dtype=np.int64)
+    return pd.MultiIndex.from_arrays([role, (loader << _LOADER_BITS) + (loop << _BATCH_BITS) + batch])

@@ -27,7 +27,8 @@ class Timeline:
     """The consumer thread of one process.
 
     `steps` has a row a batch, in order of their ends: loop, loader, iterator, ordinal, key, begin_ns (asked), got_ns, end_ns,
-    build_ns (of the iterator, with its first batch), wait_ns (build and next()), is_first (of its loop), ready, stash,
+    build_ns (of the iterator, with its first batch), wait_ns (build and next()), is_first (of its loop), ready, stash, loop_number (which one over its loader),
+    clock_end_ns (end_ns before the gaps of a long run were cut out),
     optimized (optimizer steps within), own_ns (without steps of other
     loops inside), chunk_ns (from the end of the step before), measured (after warm-up).
     `calls` are all outermost calls of next() of the process.
@@ -73,6 +74,8 @@ def timeline_of(main: ProcessRecords) -> Timeline:
     ends = ends_of(mine, loops[loops["thread"] == thread], main)
     steps = _steps(mine.assign(step_end_ns=ends), loops)
     steps = with_endings(with_handing_over(steps, main), mine, loops, main)
+    steps["loop_number"] = steps["loop"].map(loops.sort_values("begin_ns").groupby("loader").cumcount())
+    steps["clock_end_ns"] = steps["end_ns"] if main.seen is None else main.seen.apart_all(steps["end_ns"].to_numpy())
     steps["optimized"] = _within(optimizer["end_ns"].to_numpy(), steps)
     steps["own_ns"] = own_times(steps["begin_ns"].to_numpy(), steps["end_ns"].to_numpy())
     warm_up = warm_up_of(len(steps))

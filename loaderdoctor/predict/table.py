@@ -1,6 +1,7 @@
 """The what-if table: every setting of every loader, each changed alone, the prescriptions, and what is best of all.
 
-The size of a batch has no row: another one trains another network, and what its batch would take is not in the run."""
+The size of a batch has no row: another one trains another network, and what its batch would take is not in the run.
+"""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .watch import Task, Watch
 
 WEIGHED_EVERY = 17  # steps: a record of ours in fifty, and in step with no accumulation
+_NOTHING_TOLD = (-1, -1)
 SHORT_LOOP_NS = 1_000_000  # between two batches: nothing that writes a file or collects all garbage is done so soon
 _PROCESS, _RANK, _SINCE_START = KIND_OF["process"], KIND_OF["rank"], KIND_OF["since_start"]
 
@@ -85,7 +86,7 @@ class Probe:
         self._has_told_rank = self._has_told_none = False
         self.collections = Collections()
         self.own_cost = OwnCost(self.writer)
-        self._written = (-1, 0)  # blocks and full collections, as last recorded
+        self._written = _NOTHING_TOLD  # blocks and full collections, as last recorded
 
     @property
     def is_worker(self) -> bool:
@@ -152,6 +153,7 @@ class Probe:
         passing = self.writer.detail.passing
         if passing and not self.thread.is_resting:
             self.clock.rests()
+            self._written = _NOTHING_TOLD  # what grows meanwhile is none of the steps' that are told
         self.thread.is_resting = passing
         return passing
 

@@ -81,9 +81,14 @@ class Stretches:
 
     def apart(self, joined_ns: int) -> int:
         """The time of the run that `joined` made this one of."""
+        return int(self.apart_all(np.asarray([joined_ns]))[0])
+
+    def apart_all(self, joined_ns: Times) -> Times:
+        """The times of the run that `joined` made these of."""
         lengths = np.append(0, np.cumsum(self.end_ns - self.begin_ns)[:-1])
-        at = max(0, int(np.searchsorted(self.begin_ns[0] + lengths, joined_ns, side="right")) - 1)
-        return int(self.begin_ns[at] + joined_ns - self.begin_ns[0] - lengths[at])
+        at = (np.searchsorted(self.begin_ns[0] + lengths, joined_ns, side="right") - 1).clip(min=0)
+        times: Times = self.begin_ns[at] + joined_ns - self.begin_ns[0] - lengths[at]
+        return times
 
     def evenly(self, share: float, parts: int) -> Stretches:
         """So much of them in so many parts, spread evenly from the first moment to the last one."""

@@ -33,7 +33,9 @@ _BY_STEP = frozenset(KIND_OF[name] for name in ("device_step", "copy"))
 _CLOCKS = {
     kind: [place for place, name in enumerate(names, 1) if name in CLOCK_FIELDS] for kind, (_, names) in KINDS.items()
 }
-_ITERATOR_KIND, _STARTED, _PASSED = KIND_OF["iterator"], KIND_OF["worker_started"], KIND_OF["passed"]
+_ITERATOR_KIND, _STARTED, _PASSED, _SINCE_START = (
+    KIND_OF[name] for name in ("iterator", "worker_started", "passed", "since_start")
+)
 _HOW = 1 + KINDS[_ITERATOR_KIND][1].index("how")
 
 
@@ -66,6 +68,8 @@ class View:
         begun, ended = (self.stretches.place(rows[:, column]) for column in (clocks[0], clocks[-1]))
         if kind == _ITERATOR_KIND:
             rows[:, _HOW] = np.where(begun < 0, CONTINUED, rows[:, _HOW])
+        if kind == _SINCE_START:  # counts that grow: what they were before a stretch is told by the last one in the gap
+            return (begun >= 0) | (np.append(begun[1:], 0) >= 0)
         if kind == _STARTED:
             return (begun >= 0) | np.isin(rows[:, 1], self.iterators)
         return True if kind in _ALWAYS else (begun >= 0) & (begun == ended)

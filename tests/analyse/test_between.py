@@ -45,6 +45,10 @@ def test_computing_after_the_optimizers_step_counts_and_waiting_does_not(after_m
     assert loop.after_step_share.value == pytest.approx(share, rel=0.1)
 
 
+def test_where_an_optimizer_steps_once_for_several_batches_nothing_is_known():
+    assert isinstance(told(("wccc" + STEP) * STEPS).after_step_share, Missing)
+
+
 def test_no_more_than_the_time_that_passed():
     assert told(STEP * STEPS, after_ms=90).after_step_share.value == pytest.approx(0.4, rel=0.1)
 

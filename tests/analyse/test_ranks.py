@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import builders
+import numpy as np
 import pytest
 
 from loaderdoctor.analyse import signals_of
@@ -65,6 +66,16 @@ def test_a_wait_for_another_rank_is_no_computing():
 def test_processes_that_drift_apart_are_no_ranks_that_wait_for_each_other():
     signals = signals_of(builders.ranks_from(["[" + "wc" * 80, "[" + "wccc" * 40]))
     assert signals.job.held_share.slug == "ranks-not-together"
+
+
+def test_a_step_that_one_rank_lacks_shifts_no_other():
+    """As where each rank of a long run keeps the steps that begin in a stretch of its own clock."""
+    run = builders.ranks_from(["[" + (FAST + SLOW) * 20, "[" + (FAST + SLOW) * 20])
+    first, second = run.processes
+    calls = {name: np.delete(column, 15) for name, column in second.tables["next"].items()}
+    lacking = replace(run, processes=(first, replace(second, tables={**second.tables, "next": calls})))
+    whole, part = (signals_of(one).starved_share for one in (run, lacking))
+    assert part.value == pytest.approx(whole.value, abs=0.03)
 
 
 def unnumbered(run):

@@ -49,3 +49,10 @@ def test_collections_in_each_batch_and_step_tell_nothing():
 def test_slow_code_without_collections_is_another_illness():
     finding = answer("gc-pause", collecting(python=0.9))
     assert (finding.status, finding.evidence[0].value) == ("ruled-out", 0.0)
+
+
+def test_the_loops_pauses_are_told_of_one_loader():
+    run = collecting(loop=0.3)
+    both = replace(run, loaders=(*run.loaders, replace(run.loaders[0], id="eval", role="eval")))
+    evaluation = next(one for one in diagnose(both).findings if (one.cause, one.loader) == ("gc-pause", "eval"))
+    assert (evaluation.status, evaluation.evidence[0].value) == ("ruled-out", 0.0)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from loaderdoctor.causes.base import Action, Cause, Change, Interval, Threshold, Treatment
 from loaderdoctor.causes.gates import at_least, derived, known
 from loaderdoctor.predict import part_scaled
-from loaderdoctor.values import Measured
+from loaderdoctor.values import Measured, Missing
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
     from loaderdoctor.values import Value
 
+NOT_ITS = Missing("not-its", "The pauses of the loop are told of the loader that it trains from.")
 FELT = Threshold(0.05, "share", "Below, no pause is worth changing, and two runs of one script differ as much.")
 LEFT = Interval(0.0, 0.05, 0.3)  # frozen objects are walked no more; what is made later still is
 ADVICE = (
@@ -27,7 +28,7 @@ gc.freeze()"""
 
 def _pauses(signals: Signals, loader: LoaderSignals) -> Value:
     """In making batches, as far as that is waited for, and in the loop itself."""
-    making, loop = loader.making.collected_share, signals.loop.collected_share
+    making, loop = loader.making.collected_share, _in_loop(signals, loader)
     parts = [(part, weight) for part, weight in ((making, known(loader.exposed_wait_share)), (loop, 1.0))]
     measured = [(part, weight) for part, weight in parts if isinstance(part, Measured)]
     if not measured:
@@ -38,12 +39,18 @@ def _pauses(signals: Signals, loader: LoaderSignals) -> Value:
     return Measured(best, low, high, measured[0][0].n, "share")
 
 
+def _in_loop(signals: Signals, loader: LoaderSignals) -> Value:
+    """The loop's pauses are told once, of the loader that it trains from."""
+    main = signals.main
+    return signals.loop.collected_share if main is not None and main.id == loader.id else NOT_ITS
+
+
 PAUSES = derived("loader.making.collected_share", "Full collections of garbage, of the time", _pauses)
 
 
 def treat(signals: Signals, loader: LoaderSignals) -> Treatment:
     """Objects that stay are not walked; the place is that of the hottest code where batches are what is held up."""
-    making, loop = known(loader.making.collected_share), known(signals.loop.collected_share)
+    making, loop = known(loader.making.collected_share), known(_in_loop(signals, loader))
     own = max(1e-9, 1 - known(loader.exposed_wait_share))
     work = {
         "cpu_s": part_scaled(1.0, making, LEFT),
