@@ -62,6 +62,7 @@ class Evidence:
     value: float | None = None
     unit: str = ""
     threshold: float | None = None
+    is_least: bool | None = None  # the cause is found from the threshold on; False: below it; None: not said
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ class Finding:
     prescription: Prescription | None = None
     gain: Gain | None = None
     explained_by: str | None = None  # the found cause whose cure cures this one too
+    measured: Gain | None = None  # what a run with the prescription gained; None where none was made
 
 
 @dataclass(frozen=True)

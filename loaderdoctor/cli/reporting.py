@@ -47,7 +47,7 @@ def report_on(run_dir: Path, directory: Path, formats: Sequence[str], lang: str)
     except OSError as error:
         sentence = f"{directory} cannot be written: {error.strerror}."
         raise LoaderDoctorError("output-unusable", sentence, ExitCode.NO_REPORT) from None
-    terminal.summary(done.run, done.signals, done.diagnosis, written)
+    terminal.summary(written)
     return done
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loaderdoctor.causes.base import FOUND, NO_DATA
+from loaderdoctor.causes.base import FOUND
 from loaderdoctor.report import figures
 from loaderdoctor.report.advice import fix, gain_in_words
 from loaderdoctor.report.headline import cause_in_words, first_finding, loader_of
 from loaderdoctor.report.model import Column, FindingBlock, Listing, Table
-from loaderdoctor.report.page_one import MOST_RULED_OUT, evidence_text, ruled_out_entries, settings_in_words
+from loaderdoctor.report.page_one import evidence_text, no_data, ruled_out_entries, settings_in_words
 from loaderdoctor.report.prescribe import as_arguments
 from loaderdoctor.report.privacy import clean, code_path
 
@@ -175,9 +175,9 @@ def lists(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts:
     """What else was ruled out, what could not be checked and why, and the notes of the run."""
     folder = run.meta.working_directory
     makers: Mapping[str, Callable[[], Iterable[tuple[str, str]]]] = {
-        "ruled-out.rest": lambda: ruled_out_entries(run, diagnosis, words)[MOST_RULED_OUT:],
-        "no-data.title": lambda: _no_data(run, diagnosis),
-        "notes.title": lambda: ((slug, clean(text, folder)) for slug, text in notes_of(run, signals)),
+        "ruled-out.rest": lambda: ruled_out_entries(run, diagnosis, words),
+        "no-data.title": lambda: no_data(run, diagnosis, words),
+        "notes.title": lambda: ((slug, clean(words.said(text), folder)) for slug, text in notes_of(run, signals)),
     }
     every = parts.each("lists", lambda key: Listing(words(key), tuple(makers[key]())), makers)
     return tuple(listing for listing in every if listing.entries)
@@ -189,18 +189,6 @@ def notes_of(run: Run, signals: Signals) -> Iterator[tuple[str, str]]:
         if isinstance(note, dict):
             yield str(note.get("slug", "")), str(note.get("text", ""))
     yield from signals.notes
-
-
-def _no_data(run: Run, diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
-    """Causes by what was missing for them."""
-    causes: dict[str, list[str]] = {}
-    for finding in diagnosis.findings:
-        if finding.status == NO_DATA:
-            text = "; ".join([*finding.reasons, *(entry.text for entry in finding.evidence)])
-            entry = causes.setdefault(clean(text, run.meta.working_directory), [])
-            if finding.cause not in entry:
-                entry.append(finding.cause)
-    return tuple((", ".join(names), text) for text, names in causes.items())
 
 
 def method(signals: Signals, words: Words) -> Listing:

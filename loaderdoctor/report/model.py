@@ -77,6 +77,7 @@ class IntervalChart:
     high: float
     ticks: tuple[tuple[float, str], ...]
     caption: str
+    measured: float | None = None  # of the run with the prescription
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,14 @@ class DiffLine:
 
 
 @dataclass(frozen=True)
+class Example:
+    """A place in the code, or a thing to do, and how it is written."""
+
+    text: str
+    code: str
+
+
+@dataclass(frozen=True)
 class Fix:
     """What to change, or what to run instead: sentences before the diff, commands behind it."""
 
@@ -107,6 +116,7 @@ class Fix:
     apply: str = ""  # the sentence before the commands
     commands: tuple[str, ...] = ()
     safety: str = ""
+    examples: tuple[Example, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,6 +149,16 @@ class FindingBlock:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """What a terminal shows beside headline and files: empty where there is nothing to say."""
+
+    gain: str
+    fix: str
+    sure: str
+    next: str  # without a patch
+
+
+@dataclass(frozen=True)
 class Labels:
     """The few words that belong to no section."""
 
@@ -157,12 +177,14 @@ class ReportView:
     run_line: str
     headline: str
     lead: str
+    ended: str  # how, where not by itself
     facts: tuple[Fact, ...]
     proof: Proof
     fix: Fix
     gain: Gain
     sure: Listing
     ruled_out: Listing
+    unmeasured: Listing
     environment: Listing
     details_title: str
     findings_title: str
@@ -170,4 +192,5 @@ class ReportView:
     tables: tuple[Table, ...]
     lists: tuple[Listing, ...]
     method: Listing
+    summary: Summary
     labels: Labels

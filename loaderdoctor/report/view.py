@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from loaderdoctor.report import advice, details, page_one
 from loaderdoctor.report.charts import proof
 from loaderdoctor.report.headline import first_finding, headline
-from loaderdoctor.report.model import Fix, Gain, Labels, Listing, ReportView
+from loaderdoctor.report.model import Fix, Gain, Labels, Listing, ReportView, Summary
+from loaderdoctor.report.next_run import how_it_ended
 from loaderdoctor.report.parts import Parts
 from loaderdoctor.report.prescribe import fix_patch
 from loaderdoctor.report.visible import all_visible
@@ -40,6 +41,7 @@ def view(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> 
         run_line=parts.made("run-line", lambda: page_one.run_line(run, words), ""),
         headline=sentence,
         lead=parts.made("lead", lambda: advice.lead(run, signals, diagnosis, words), ""),
+        ended=parts.made("ended", lambda: how_it_ended(run, signals, words), ""),
         facts=page_one.facts(signals, diagnosis, fault, words, parts),
         proof=proof(signals, words, parts),
         fix=parts.made(
@@ -48,6 +50,9 @@ def view(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> 
         gain=parts.made("gain", lambda: advice.gain(finding, diagnosis, words), Gain(words("gain.title"), None, ())),
         sure=parts.made("sure", lambda: page_one.sure(run, signals, fault, words), listing("sure")),
         ruled_out=parts.made("ruled-out", lambda: page_one.ruled_out(run, diagnosis, words), listing("ruled-out")),
+        unmeasured=parts.made(
+            "unmeasured", lambda: page_one.unmeasured(run, signals, diagnosis, words), listing("unmeasured")
+        ),
         environment=parts.made(
             "environment", lambda: page_one.environment(run, signals, words), listing("environment")
         ),
@@ -57,6 +62,12 @@ def view(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> 
         tables=details.tables(run, signals, diagnosis, words, parts),
         lists=details.lists(run, signals, diagnosis, words, parts),
         method=parts.made("method", lambda: details.method(signals, words), listing("method")),
+        summary=Summary(
+            gain=parts.made("summary", lambda: advice.gain_in_a_line(finding, words), ""),
+            fix=parts.made("summary", lambda: advice.fix_in_a_line(run, signals, diagnosis, finding, words), ""),
+            sure=words(f"confidence.{finding.confidence}") if finding and finding.prescription else "",
+            next=parts.made("summary", lambda: advice.next_in_a_line(run, signals, diagnosis, finding), ""),
+        ),
         labels=Labels(
             key_numbers=words("label.key-numbers"),
             data=words("label.data"),
