@@ -61,7 +61,6 @@ def tables(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts
     loaders = signals.loaders
     every = (
         *parts.each("what-if", lambda one: _what_if(one, diagnosis, words), (signals,)),
-        *parts.each("phases", lambda one: _phases(one, words), (signals,)),
         *parts.each("loaders", lambda one: _loaders(one, words), (signals,)),
         *parts.each("workers", lambda loader: _workers(loader, signals, words), loaders),
         *parts.each("stages", lambda loader: _stages(loader, signals, words), loaders),
@@ -99,14 +98,6 @@ def _what_if(signals: Signals, diagnosis: Diagnosis, words: Words) -> Table:
     columns = {"settings": False, "speedup": True, "range": True, "memory": True}
     current = settings_in_words(signals.main.settings, words) if signals.main else ""
     return _table(words("what-if.title"), columns, rows, words, words("what-if.note", settings=current))
-
-
-def _phases(signals: Signals, words: Words) -> Table:
-    rows = [
-        (words(f"phase.{p.name}"), figures.seconds(p.seconds), figures.share(p.share), figures.seconds(p.data_wait_s))
-        for p in signals.phases
-    ]
-    return _table(words("phases.title"), {"phase": False, "time": True, "share": True, "waiting": True}, rows, words)
 
 
 def _loaders(signals: Signals, words: Words) -> Table:

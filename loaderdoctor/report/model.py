@@ -81,6 +81,35 @@ class IntervalChart:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A piece of a picture.  `kind` is its colour.
+
+    shape: bars (x, y, width, height of each), line and area (x, y of each corner), dash (as line), text (x, y of its start,
+    middle or end, as `anchor` says), dot (x, y).
+    """
+
+    shape: str
+    kind: str
+    at: tuple[float, ...]
+    text: str = ""
+    anchor: str = "start"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing on a sheet of its own units, and its numbers behind it; where there is nothing to draw, why."""
+
+    title: str
+    sentence: str
+    width: float = 0.0
+    height: float = 0.0
+    marks: tuple[Mark, ...] = ()
+    caption: str = ""
+    legend: tuple[tuple[str, str], ...] = ()
+    data: Table | None = None
+
+
+@dataclass(frozen=True)
 class Proof:
     """The charts on the first page, and the sentence in their place where nothing was measured."""
 
@@ -189,6 +218,7 @@ class ReportView:
     details_title: str
     findings_title: str
     findings: tuple[FindingBlock, ...]
+    pictures: tuple[Picture, ...]
     tables: tuple[Table, ...]
     lists: tuple[Listing, ...]
     method: Listing

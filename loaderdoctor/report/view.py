@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.report import advice, details, page_one
 from loaderdoctor.report.charts import proof
+from loaderdoctor.report.curve import curve
+from loaderdoctor.report.flow import flow
 from loaderdoctor.report.headline import first_finding, headline
-from loaderdoctor.report.model import Fix, Gain, Labels, Listing, ReportView, Summary
+from loaderdoctor.report.lanes import lanes
+from loaderdoctor.report.model import Fix, Gain, Labels, Listing, Picture, ReportView, Summary
 from loaderdoctor.report.next_run import how_it_ended
 from loaderdoctor.report.parts import Parts
 from loaderdoctor.report.prescribe import fix_patch
+from loaderdoctor.report.spent import spent
 from loaderdoctor.report.visible import all_visible
+from loaderdoctor.report.watched import watched
 from loaderdoctor.report.words import Words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from loaderdoctor.analyse.signals import Signals
     from loaderdoctor.causes.base import Diagnosis
     from loaderdoctor.record.run import Run
@@ -59,6 +66,7 @@ def view(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> 
         details_title=words("details.title"),
         findings_title=words("findings.title"),
         findings=details.other_findings(run, signals, diagnosis, words, patched, parts=parts),
+        pictures=_pictures(run, signals, diagnosis, words, parts),
         tables=details.tables(run, signals, diagnosis, words, parts),
         lists=details.lists(run, signals, diagnosis, words, parts),
         method=parts.made("method", lambda: details.method(signals, words), listing("method")),
@@ -75,6 +83,21 @@ def view(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> 
         ),
     )
     return all_visible(_with_notes(seen, parts, words))
+
+
+def _pictures(
+    run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts: Parts
+) -> tuple[Picture, ...]:
+    """Those for which there are numbers; a run that cannot be drawn is told in tables."""
+    makers: dict[str, Callable[[], Picture | None]] = {
+        "flow": lambda: flow(signals, words),
+        "lanes": lambda: lanes(run, words),
+        "curve": lambda: curve(signals, diagnosis, words),
+        "phases": lambda: spent(signals, words),
+        "watched": lambda: watched(run, signals, words),
+    }
+    made = (parts.made(name, make, None) for name, make in makers.items())
+    return tuple(picture for picture in made if picture is not None)
 
 
 def _fix(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, *, in_file: bool) -> Fix:

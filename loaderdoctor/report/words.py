@@ -9,7 +9,7 @@ from loaderdoctor.report import causes_en, causes_zh, said_zh, text_en, text_zh
 from loaderdoctor.report.said import Sayings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 LANGUAGES = ("en", "zh")
 _IN_CHINESE = Sayings(said_zh.SAID)
@@ -46,6 +46,10 @@ class Words:
     def count(self, noun: str, number: int) -> str:
         """Give the number with its noun: "1 worker", "2 workers"."""
         return self(f"count.{noun}.{'one' if number == 1 else 'many'}", n=f"{number:,}")
+
+    def listed(self, entries: Iterable[str]) -> str:
+        """Give them one after the other."""
+        return ("、" if self.lang == "zh" else ", ").join(entries)
 
     def cause(self, cause: str, **values: Any) -> str:
         """Say what a cause is, as half a sentence; its id in words where it came from elsewhere."""
