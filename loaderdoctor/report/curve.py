@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FEWEST = 3  # points; two are a line, and the table has them
 AT_THE_KNEE = 0.98  # of the best speed: what more workers add to that is less than two runs differ by
+HALVES_UP_TO = 5.0  # an axis that ends at a half; above, at a round number
 TOP, HIGH = 8.0, 110.0
 RIGHT = WIDTH - 8
 
@@ -41,7 +42,8 @@ def curve(signals: Signals, diagnosis: Diagnosis, words: Words) -> Picture | Non
     ordered = sorted(points.items())
     knee = next(n for n, speed in ordered if speed.best >= AT_THE_KNEE * max(one.best for _, one in ordered))
     measured = _measured(diagnosis, loader.id)
-    top = figures.nice_ceiling(max(max(speed.high for _, speed in ordered), *(one.high for _, one in measured), 1.0))
+    highest = max(1.0, *(speed.high for _, speed in ordered), *(one.high for _, one in measured))
+    top = math.ceil(2 * highest) / 2 if highest < HALVES_UP_TO else figures.nice_ceiling(highest)
     said = words(
         "curve.sentence",
         now=words.count("worker", now),
@@ -87,9 +89,9 @@ def _drawn(
     def y(speed: float) -> float:
         return place(speed, 0, top, TOP + HIGH, TOP)
 
-    for part in (0.0, 0.5, 1.0):
-        yield rule(LEFT, y(top * part), RIGHT, y(top * part))
-        yield text(LEFT - 6, y(top * part) + 3, f"{figures.significant(top * part)}{figures.TIMES}", anchor="end")
+    for speed_at in (0.0, 1.0, top):
+        yield rule(LEFT, y(speed_at), RIGHT, y(speed_at))
+        yield text(LEFT - 6, y(speed_at) + 3, f"{figures.significant(speed_at)}{figures.TIMES}", anchor="end")
     band = [(x(n), y(speed.high)) for n, speed in ordered] + [(x(n), y(speed.low)) for n, speed in reversed(ordered)]
     yield Mark("area", "band", tuple(number for corner in band for number in corner))
     yield Mark("line", "compute", tuple(number for n, speed in ordered for number in (x(n), y(speed.best))))

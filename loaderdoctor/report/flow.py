@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
     from loaderdoctor.report.words import Words
 
-GAP = 14.0  # between two parts, with an arrow in it
+GAP = 12.0  # between two parts, with an arrow in it
 HIGH = 62.0
 TOP = 6.0
 
@@ -63,7 +63,7 @@ def _parts(loader: LoaderSignals, signals: Signals, words: Words) -> Iterator[_P
     settings, steps = loader.settings, signals.steps
     workers = settings.num_workers
     made_s, sent_s = value_or_none(loader.fetch_s), value_or_none(loader.send_s) or 0.0
-    yield _Part(words("flow.sampler"), (_each(loader.sampler_s, words),), settings.sampler, value_or_none(loader.sampler_s))
+    yield _Part(words("flow.sampler"), (_each(loader.sampler_s, words),), settings.sampler.rpartition(".")[2], value_or_none(loader.sampler_s))
     if workers:
         every_s = None if made_s is None else (made_s + sent_s) / workers
         lines = (_each(loader.fetch_s, words), words("flow.busy", share=figures.cell(loader.worker_busy_share)))
@@ -110,19 +110,19 @@ def _bare(value: Value) -> str:
 
 def _boxes(parts: tuple[_Part, ...], slowest: _Part | None) -> Iterator[Mark]:
     """Side by side, with arrows; below each the time between two batches of it, as a bar."""
-    width = (WIDTH - GAP * (len(parts) - 1)) / len(parts)
+    width = (WIDTH - 2 - GAP * (len(parts) - 1)) / len(parts)
     longest = (slowest.every_s if slowest else None) or 1.0
     slow: list[Bar] = []
     others: list[Bar] = []
     for index, part in enumerate(parts):
-        x = index * (width + GAP)
+        x = 1 + index * (width + GAP)
         yield Mark("dash" if part.is_off else "frame", "rule", _frame(x, width))
         yield text(x + 5, TOP + 13, shortened(part.name, width - 8), "ink")
         for row, line in enumerate((*part.lines, part.setting)):
             yield text(x + 5, TOP + 27 + row * LINE, shortened(line, width - 8))
         if index:
             middle = TOP + HIGH / 2
-            yield Mark("line", "arrow", (x - GAP + 2, middle, x - 3, middle))
+            yield Mark("line", "arrow", (x - GAP + 1, middle, x - 3, middle))
             yield Mark("area", "arrow", (x - 2, middle, x - 7, middle - 3.5, x - 7, middle + 3.5))
         if part.every_s is not None and math.isfinite(part.every_s):
             bar = (x, TOP + HIGH + 6, max(1.0, width * part.every_s / longest), 7.0)

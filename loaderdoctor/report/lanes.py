@@ -165,9 +165,9 @@ def _depth(steps: pd.DataFrame, seen: Stretch, y: float, words: Words) -> tuple[
     return (
         text(LEFT - 6, y + DEPTH / 2 + 3, words("lanes.ready"), anchor="end"),
         Mark("area", "band", area),
-        Mark("line", "compute", line),
         rule(LEFT, base, WIDTH - 2, base),
-        text(WIDTH - 2, y + 3, words("lanes.top", n=figures.significant(top)), anchor="end"),
+        Mark("line", "compute", line),
+        text(WIDTH - 2, y + 3, words("lanes.top", n=words.count("batch", int(top))), anchor="end"),
     )
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 WIDTH = 640.0
 LEFT = 96.0  # where the drawing begins, behind the names of its rows
 LINE = 11.0  # from one line of text to the next
-CHARACTER = 5.3  # of a text of the common size; a Chinese one is as wide as two
+CHARACTER = 5.3  # of a text of the common size
+FIRST_SQUARE = 0x2E80  # from here on letters are Chinese, Japanese or Korean
 
 Bar = tuple[float, float, float, float]
 
@@ -42,13 +43,16 @@ def place(value: float, low: float, high: float, start: float, end: float) -> fl
 
 def shortened(said: str, width: float) -> str:
     """The text as far as it fits."""
-    room, cut = width / CHARACTER, len(said)
-    for index, letter in enumerate(said):
-        room -= 2 if ord(letter) > 0x2E80 else 1  # noqa: PLR2004 - from here on letters fill a square
-        if room < 0:
-            cut = index
-            break
-    return said if cut == len(said) else f"{said[: max(0, cut - 1)]}…"
+    if width_of(said) <= width:
+        return said
+    while said and width_of(said) > width - CHARACTER:
+        said = said[:-1]
+    return f"{said}…"
+
+
+def width_of(said: str) -> float:
+    """About how wide a text is; letters that fill a square are as wide as two others."""
+    return CHARACTER * sum(2 if ord(letter) >= FIRST_SQUARE else 1 for letter in said)
 
 
 def stairs(points: Sequence[tuple[float, float]], end: float) -> tuple[float, ...]:

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.report import figures
 from loaderdoctor.report.model import Column, Mark, Picture, Table
-from loaderdoctor.report.sheet import CHARACTER, LINE, WIDTH, Bar, bars, text
+from loaderdoctor.report.sheet import LINE, WIDTH, Bar, bars, text, width_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from loaderdoctor.analyse.signals import Signals
     from loaderdoctor.report.words import Words
 
 HIGH = 20.0
+GAP = 8.0  # between two labels
 TRAINS = frozenset({"train"})
 
 
@@ -24,22 +27,16 @@ def spent(signals: Signals, words: Words) -> Picture | None:
     waits: list[Bar] = []
     works: list[Bar] = []
     rest: list[Bar] = []
-    marks: list[Mark] = []
-    x, free = 0.0, 0.0
+    x = 0.0
+    labels: list[tuple[float, float, str]] = []  # seconds, place, words
     for phase in signals.phases:
         width = WIDTH * phase.seconds / whole_s
         waited = width * min(1.0, phase.data_wait_s / phase.seconds) if phase.seconds > 0 else 0.0
         waits.append((x, 0.0, waited, HIGH))
         (works if phase.name in TRAINS else rest).append((x + waited, 0.0, max(0.3, width - waited - 1), HIGH))
-        label = f"{words(f'phase.{phase.name}')} {figures.seconds(phase.seconds)}"
-        if x >= free and width > 2:  # noqa: PLR2004 - a narrower one is in the table
-            length = CHARACTER * sum(2 if ord(letter) > 0x2E80 else 1 for letter in label)  # noqa: PLR2004 - as in `shortened`
-            start = min(x, WIDTH - length)
-            if start >= free:
-                marks.append(text(start, HIGH + LINE + 1, label))
-                free = start + length + 8
+        labels.append((phase.seconds, x, f"{words(f'phase.{phase.name}')} {figures.seconds(phase.seconds)}"))
         x += width
-    marks = [*bars("wait", waits), *bars("compute", works), *bars("other", rest), *marks]
+    marks = [*bars("wait", waits), *bars("compute", works), *bars("other", rest), *_labelled(labels)]
     values = {"length": figures.seconds(whole_s), "waiting": figures.seconds(sum(one.data_wait_s for one in signals.phases))}
     said = words("phases.sentence", **values)
     return Picture(
@@ -52,6 +49,17 @@ def spent(signals: Signals, words: Words) -> Picture | None:
         legend=(("wait", words("legend.wait")), ("compute", words("phase.train")), ("other", words("phase.other"))),
         data=_table(signals, words),
     )
+
+
+def _labelled(labels: Iterable[tuple[float, float, str]]) -> Iterator[Mark]:
+    """Below the bar, the longest phases first; one without room is in the table."""
+    taken: list[tuple[float, float]] = []
+    for _, x, label in sorted(labels, reverse=True):
+        length = width_of(label)
+        start = max(0.0, min(x, WIDTH - length))
+        if all(start + length + GAP <= begin or end + GAP <= start for begin, end in taken):
+            taken.append((start, start + length))
+            yield text(start, HIGH + LINE + 1, label)
 
 
 def _table(signals: Signals, words: Words) -> Table:

@@ -293,7 +293,7 @@ TEXT: Mapping[str, str] = {
     "lanes.ready": "ready batches",
     "lanes.worker": "worker {n}",
     "lanes.making": "making",
-    "lanes.top": "{n} batches",
+    "lanes.top": "top {n}",
     "lanes.no-count": "This system cannot say how many batches wait in a queue.",
     "lanes.sentence": "{length} with {steps}, {share} of it waiting in next().",
     "lanes.caption": "{length}, {after} after warm-up: of all stretches that long, the one whose share of waiting, {share} on the host's clock, is nearest to that of the whole. A number is a batch, the same in every lane.",
@@ -333,4 +333,6 @@ TEXT: Mapping[str, str] = {
     "curve.knee": "knee",
     "curve.now-knee": "now, at the knee",
     "column.worker-count": "Workers",
+    "count.batch.one": "{n} batch",
+    "count.batch.many": "{n} batches",
 }

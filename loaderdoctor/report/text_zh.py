@@ -288,7 +288,7 @@ TEXT: Mapping[str, str] = {
     "lanes.ready": "就绪批次",
     "lanes.worker": "worker {n}",
     "lanes.making": "制作",
-    "lanes.top": "{n} 个批次",
+    "lanes.top": "顶端 {n}",
     "lanes.no-count": "这个系统无法得知队列中有多少批次。",
     "lanes.sentence": "{length}，{steps}，其中 {share} 在 next() 中等待。",
     "lanes.caption": "{length}，始于预热后 {after}：在同样长的各段中，其等待占比（主机时钟 {share}）最接近整体。数字是批次编号，各行相同。",
@@ -328,4 +328,6 @@ TEXT: Mapping[str, str] = {
     "curve.knee": "拐点",
     "curve.now-knee": "现在，即拐点",
     "column.worker-count": "worker 数",
+    "count.batch.one": "{n} 个批次",
+    "count.batch.many": "{n} 个批次",
 }

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 120  # of a line; more are not told apart on paper
 FEWEST_ROWS = 3  # of samples: two make one point
-HIGH, BETWEEN = 26.0, 8.0
+HIGH, BETWEEN = 30.0, 4.0
+HEAD = 9.0  # of a row, for what its top means
 TABLE_ROWS = 12
 NS = 1e9
 
@@ -149,11 +150,11 @@ def _row(one: _Series, y: float, length_s: float, words: Words) -> Iterator[Mark
     corners = [
         number
         for at, value in one.points
-        for number in (place(at, 0.0, length_s, LEFT, WIDTH - 2), place(value, 0.0, top, base, y + 2))
+        for number in (place(at, 0.0, length_s, LEFT, WIDTH - 2), place(value, 0.0, top, base, y + HEAD))
     ]
     yield Mark("area", "band", (corners[0], base, *corners, corners[-2], base))
     yield Mark("line", "compute", tuple(corners))
-    yield text(WIDTH - 2, y + 1, words("watched.top", top=figures.quantity(top, one.unit, words)), anchor="end")
+    yield text(WIDTH - 2, y + HEAD - 2, words("watched.top", top=figures.quantity(top, one.unit, words)), anchor="end")
 
 
 def _in_words(one: _Series, words: Words) -> str:
