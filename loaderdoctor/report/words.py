@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.errors import LoaderDoctorError
-from loaderdoctor.report import causes_en, causes_zh, said_zh, text_en, text_zh
+from loaderdoctor.report import causes_en, causes_zh, text_en, text_zh
 from loaderdoctor.report.said import Sayings
+from loaderdoctor.report.said_causes_zh import CAUSES_SAY
+from loaderdoctor.report.said_runs_zh import RUNS_SAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 LANGUAGES = ("en", "zh")
-_IN_CHINESE = Sayings(said_zh.SAID)
+_IN_CHINESE = Sayings({**CAUSES_SAY, **RUNS_SAY})
 
 
 class Words:
