@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from loaderdoctor.report.words import Words
 
 LEAST_PART, LEAST_OF_IT = 0.01, 0.05  # of the time, and of the share: less of the one or the other is not named
+NAMED_IN_HEADLINE = 0.2  # of the share; fewer copies stand below it, among the numbers
 _GPUS = frozenset({"cuda", "hip", "xpu", "mps"})
 
 
@@ -40,6 +41,7 @@ def subject(signals: Signals, words: Words) -> str:
 def waits(signals: Signals, words: Words) -> str:
     """How much it waits, and for what: batches, their copies, or both."""
     kind, wait, copy = split_of(signals)
+    kind = "data" if kind == "both" and copy < NAMED_IN_HEADLINE * (wait + copy) else kind
     return words(f"waits.{kind}", share=_share(signals), wait=figures.share(wait), copy=figures.share(copy))
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ENOUGH_STEPS = 100  # most verdicts stand on fewer; a job of a minute has as many
 MOST_TIMES = 50  # an interval that needs more than so many times the steps is wide for another reason
-LONG_RUN = 400  # steady steps, from which a tenth is worth saying: it is 40 of them
+LONG_RUN = 1000  # steady steps, of which a tenth is enough for a verdict
 TENTH = 10
 AS_NEAR = 0.02, 0.1  # of the time, or of the share itself: as near as two runs of a script come to each other
 _PYTHON = re.compile(r"python[0-9.]*(\.exe)?")
