@@ -117,9 +117,9 @@ def _boxes(parts: tuple[_Part, ...], slowest: _Part | None) -> Iterator[Mark]:
     for index, part in enumerate(parts):
         x = 1 + index * (width + GAP)
         yield Mark("dash" if part.is_off else "frame", "rule", _frame(x, width))
-        yield text(x + 5, TOP + 13, shortened(part.name, width - 8), "ink")
+        yield text(x + 5, TOP + 13, shortened(part.name, width - 6), "ink")
         for row, line in enumerate((*part.lines, part.setting)):
-            yield text(x + 5, TOP + 27 + row * LINE, shortened(line, width - 8))
+            yield text(x + 5, TOP + 27 + row * LINE, shortened(line, width - 6))
         if index:
             middle = TOP + HIGH / 2
             yield Mark("line", "arrow", (x - GAP + 1, middle, x - 3, middle))

@@ -271,7 +271,7 @@ TEXT: Mapping[str, str] = {
     "flow.queue": "ready batches",
     "flow.making": "training process",
     "flow.pin": "pin thread",
-    "flow.pin.off": "off: nothing is pinned",
+    "flow.pin.off": "off: not pinned",
     "flow.copy": "copy to device",
     "flow.step": "training step",
     "flow.busy": "busy {share}",
