@@ -53,7 +53,7 @@ def split_bar(steps: StepSignals, words: Words) -> SplitBar | None:
     if not rows:
         return None
     parts = tuple(Part(kind, f"{label} {length}", share) for kind, label, length, _, share in rows)
-    listed = ", ".join(f"{label} {length}" for _, label, length, *_ in rows)
+    listed = words.listed(f"{label} {length}" for _, label, length, *_ in rows)
     columns = (Column(words("column.part")), Column(words("column.time"), True), Column(words("column.share"), True))
     return SplitBar(
         sentence=words("split.sentence", total=figures.seconds(median_s), parts=listed),

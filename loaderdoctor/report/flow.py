@@ -141,8 +141,9 @@ def _restarts(loader: LoaderSignals, words: Words) -> Iterator[Mark]:
         return
     kept = loader.settings.persistent_workers
     start = figures.cell(loader.making.worker_start_s)
-    gap = figures.cell(loader.first_batch_gap_s)
-    said = words(f"flow.persistent.{'on' if kept else 'off'}", start=start, gap=gap, epochs=f"{loader.epochs:,}")
+    said = words(f"flow.persistent.{'on' if kept else 'off'}", start=start, epochs=words.count("epoch", loader.epochs))
+    if isinstance(loader.first_batch_gap_s, Measured):
+        said = words("flow.first-batch", said=said, gap=figures.cell(loader.first_batch_gap_s))
     yield text(0, TOP + HIGH + 3 * LINE + 8, said)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from loaderdoctor.analyse.ranks import Rank
+    from loaderdoctor.analyse.signals import Signals
     from loaderdoctor.analyse.timeline import Timeline
     from loaderdoctor.record.run import Run
     from loaderdoctor.report.words import Words
@@ -39,7 +40,7 @@ NS = 1e9
 
 @dataclass(frozen=True)
 class Stretch:
-    """What is drawn: the first rank's records from one time to another."""
+    """What is drawn: one rank's records from one time to another."""
 
     rank: Rank
     timeline: Timeline
@@ -47,14 +48,24 @@ class Stretch:
     begin_ns: int
     end_ns: int
     wait_share: float
+    ranks: int = 1
 
 
-def stretch_of(run: Run) -> Stretch | None:
+def _rank_of(ranks: Sequence[Rank], signals: Signals) -> Rank:
+    """The one that the report is about: whose workers its main loader has, else the one that the others wait for."""
+    workers = {worker.pid for worker in signals.main.workers} if signals.main else set()
+    its_own = (rank for rank in ranks if any(life.pid in workers for life in rank.workers))
+    last = signals.job.last_rank
+    return next(its_own, ranks[last if last is not None and 0 <= last < len(ranks) else 0])
+
+
+def stretch_of(run: Run, signals: Signals) -> Stretch | None:
     """The stretch whose share of waiting is nearest to that of all steps; None where no step ended after warm-up."""
     ranks, _ = ranks_of(before_windows(run))
     if not ranks:
         return None
-    timeline = timeline_of(ranks[0].main)
+    rank = _rank_of(ranks, signals)
+    timeline = timeline_of(rank.main)
     steps = timeline.measured
     if len(steps) == 0:
         return None
@@ -69,14 +80,14 @@ def stretch_of(run: Run) -> Stretch | None:
     misses = np.abs(shares - whole) + np.where(is_whole | ~is_whole.any(), 0.0, 1.0)
     best = int(np.argmin(misses + 1e-6 * np.abs(starts - len(steps) / 2)))
     begin_ns = int(begins[starts[best]])
-    made = made_of(ranks[0], timeline)
+    made = made_of(rank, timeline)
     end_ns = min(begin_ns + length, int(ends[-1]))
-    return Stretch(ranks[0], timeline, made, begin_ns, end_ns, float(shares[best]))
+    return Stretch(rank, timeline, made, begin_ns, end_ns, float(shares[best]), len(ranks))
 
 
-def lanes(run: Run, words: Words) -> Picture | None:
+def lanes(run: Run, signals: Signals, words: Words) -> Picture | None:
     """The training on top, what lay ready below it, and a lane for each worker."""
-    seen = stretch_of(run)
+    seen = stretch_of(run, signals)
     if seen is None:
         return None
     steps = _within(seen.timeline.steps, seen, "begin_ns", "end_ns")
@@ -189,6 +200,7 @@ def _caption(seen: Stretch, hidden: int, words: Words) -> str:
     after_s = (seen.begin_ns - seen.timeline.from_ns) / NS
     values = {"length": figures.seconds((seen.end_ns - seen.begin_ns) / NS), "after": figures.seconds(max(0.0, after_s))}
     said = words("lanes.caption", share=figures.share(seen.wait_share), **values)
+    said = words("lanes.rank", said=said, rank=seen.rank.number) if seen.ranks > 1 else said
     return f"{said} {words('lanes.hidden', n=words.count('worker', hidden))}" if hidden else said
 
 

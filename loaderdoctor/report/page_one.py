@@ -304,4 +304,4 @@ def settings_in_words(settings: LoaderSettings, words: Words) -> str:
         words(f"setting.persistent.{'on' if settings.persistent_workers else 'off'}") if settings.num_workers else "",
         settings.start_method or "",
     ]
-    return ", ".join(entry for entry in entries if entry)
+    return words.listed(entry for entry in entries if entry)

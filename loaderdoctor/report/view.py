@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loaderdoctor.report import advice, details, page_one
+from loaderdoctor.report.beside import beside
 from loaderdoctor.report.charts import proof
 from loaderdoctor.report.curve import curve
 from loaderdoctor.report.flow import flow
@@ -91,7 +92,8 @@ def _pictures(
     """Those for which there are numbers; a run that cannot be drawn is told in tables."""
     makers: dict[str, Callable[[], Picture | None]] = {
         "flow": lambda: flow(signals, words),
-        "lanes": lambda: lanes(run, words),
+        "lanes": lambda: lanes(run, signals, words),
+        "ranks": lambda: beside(signals, words),
         "curve": lambda: curve(signals, diagnosis, words),
         "phases": lambda: spent(signals, words),
         "watched": lambda: watched(run, signals, words),

@@ -13,6 +13,7 @@ from loaderdoctor.causes.base import Diagnosis, Gain
 from loaderdoctor.record.run import Samples
 from loaderdoctor.report.curve import curve
 from loaderdoctor.report.flow import flow
+from loaderdoctor.report.beside import beside
 from loaderdoctor.report.lanes import MOST_LANES, lanes, stretch_of
 from loaderdoctor.report.sheet import WIDTH, shortened, stairs, width_of
 from loaderdoctor.report.spent import spent
@@ -42,14 +43,14 @@ def texts(picture):
 def test_a_stretch_is_the_one_that_waits_as_the_whole_does():
     """A quiet half, a half that waits, and between them one step in which both meet."""
     run = builders.run_from("[" + ".c" * 60 + "wc" * 60)
-    seen = stretch_of(run)
+    seen = stretch_of(run, signals_of(run))
     whole = (seen.timeline.measured["wait_ns"].sum()) / (seen.timeline.to_ns - seen.timeline.from_ns)
     assert seen.wait_share == pytest.approx(whole, abs=0.1)
 
 
 def test_lanes_draw_each_step_and_each_batch_that_was_made():
     run = builders.run_from("[" + "wwc" * STEPS, num_workers=2, ready=[1] * (STEPS + 1))
-    picture = lanes(run, WORDS)
+    picture = lanes(run, signals_of(run), WORDS)
     waits, uses = bars(picture, "wait"), bars(picture, "compute")
     assert len(uses) >= 10
     assert sum(bar[2] for bar in waits) == pytest.approx(2 * sum(bar[2] for bar in uses), rel=0.15)
@@ -60,25 +61,45 @@ def test_lanes_draw_each_step_and_each_batch_that_was_made():
 
 
 def test_without_workers_the_making_has_a_lane_of_its_own_and_nothing_lies_ready():
-    picture = lanes(builders.run_from("[" + "wc" * STEPS), WORDS)
+    run = builders.run_from("[" + "wc" * STEPS)
+    picture = lanes(run, signals_of(run), WORDS)
     assert "making" in texts(picture)
     assert "ready batches" not in texts(picture)
 
 
 def test_a_system_that_cannot_count_says_so():
-    picture = lanes(builders.run_from("[" + "wc" * STEPS, num_workers=2, ready=[-1] * (STEPS + 1)), WORDS)
+    run = builders.run_from("[" + "wc" * STEPS, num_workers=2, ready=[-1] * (STEPS + 1))
+    picture = lanes(run, signals_of(run), WORDS)
     assert "This system cannot say how many batches wait in a queue." in texts(picture)
 
 
 def test_many_workers_are_cut_and_counted():
-    picture = lanes(builders.run_from("[" + "wc" * 200, num_workers=64, fetch_s=1.0, unit_s=0.02), WORDS)
+    run = builders.run_from("[" + "wc" * 200, num_workers=64, fetch_s=1.0, unit_s=0.02)
+    picture = lanes(run, signals_of(run), WORDS)
     drawn = [text for text in texts(picture) if text.startswith("worker ")]
     assert len(drawn) == MOST_LANES
     assert "workers more are not drawn." in picture.caption
 
 
 def test_a_run_without_steps_has_no_lanes():
-    assert lanes(report_samples.run(), WORDS) is None
+    assert lanes(report_samples.run(), SAMPLES["starving"]().signals, WORDS) is None
+
+
+def test_the_lanes_are_of_the_rank_that_the_report_is_about():
+    run = builders.ranks_from(["[" + ".c" * STEPS, "[" + "wc" * STEPS], num_workers=2)
+    signals = signals_of(run)
+    seen = stretch_of(run, signals)
+    assert {worker.pid for worker in signals.main.workers} <= {life.pid for life in seen.rank.workers}
+    assert f"This is rank {seen.rank.number}." in lanes(run, signals, WORDS).caption
+
+
+def test_ranks_stand_beside_each_other():
+    signals = replace(SAMPLES["starving"]().signals, ranks=2, rank_shares=(0.1, 0.5))
+    picture = beside(signals, WORDS)
+    ((_, _, short, _), (_, _, long, _)) = bars(picture, "wait")
+    assert long == pytest.approx(5 * short, rel=0.02)
+    assert picture.data.rows == (("rank 0", "10 %"), ("rank 1", "50 %"))
+    assert beside(SAMPLES["starving"]().signals, WORDS) is None
 
 
 def settled(**changes):
