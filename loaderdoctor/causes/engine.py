@@ -139,7 +139,9 @@ def predicted(gain: Gain, change: Change) -> Evidence:
     workers = change.settings.get("num_workers")
     replayed = f"Replayed with {counted(workers)}" if workers is not None else "Replayed with the cure"
     if gain.speedup.best >= WORTH.value and gain.speedup.low < NO_SLOWER.value:
-        return Evidence(f"{replayed}, at the low end", gain.speedup.low, "times as fast", NO_SLOWER.value, is_least=True)
+        return Evidence(
+            f"{replayed}, at the low end", gain.speedup.low, "times as fast", NO_SLOWER.value, is_least=True
+        )
     return Evidence(replayed, gain.speedup.best, "times as fast", WORTH.value, is_least=True)
 
 

@@ -67,7 +67,13 @@ def write(  # noqa: PLR0917 - the stages in their order
 
 
 def _contents(  # noqa: PLR0917 - what `write` is given, and where its notes go
-    run: Run, signals: Signals, diagnosis: Diagnosis, formats: Sequence[str], seen: ReportView, parts: Parts, notes: list[Note]
+    run: Run,
+    signals: Signals,
+    diagnosis: Diagnosis,
+    formats: Sequence[str],
+    seen: ReportView,
+    parts: Parts,
+    notes: list[Note],
 ) -> dict[str, bytes]:
     """File name -> content, of each that can be made."""
     from loaderdoctor.report import html, json, markdown

@@ -207,7 +207,7 @@ def _settings_sentence(run: Run, signals: Signals, finding: Finding, words: Word
 
 def first_sentence(text: str) -> str:
     """Up to the first full stop."""
-    return re.split(r"(?<=[.!?])\s|(?<=[。！？])", text, maxsplit=1)[0]
+    return re.split(r"(?<=[.!?])\s|(?<=[\u3002\uff01\uff1f])", text, maxsplit=1)[0]
 
 
 def _diff(text: str, words: Words) -> tuple[DiffLine, ...]:

@@ -63,7 +63,12 @@ def _parts(loader: LoaderSignals, signals: Signals, words: Words) -> Iterator[_P
     settings, steps = loader.settings, signals.steps
     workers = settings.num_workers
     made_s, sent_s = value_or_none(loader.fetch_s), value_or_none(loader.send_s) or 0.0
-    yield _Part(words("flow.sampler"), (_each(loader.sampler_s, words),), settings.sampler.rpartition(".")[2], value_or_none(loader.sampler_s))
+    yield _Part(
+        words("flow.sampler"),
+        (_each(loader.sampler_s, words),),
+        settings.sampler.rpartition(".")[2],
+        value_or_none(loader.sampler_s),
+    )
     if workers:
         every_s = None if made_s is None else (made_s + sent_s) / workers
         lines = (_each(loader.fetch_s, words), words("flow.busy", share=figures.cell(loader.worker_busy_share)))

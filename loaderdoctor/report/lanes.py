@@ -96,7 +96,7 @@ def lanes(run: Run, signals: Signals, words: Words) -> Picture | None:
     marks: list[Mark] = [text(LEFT - 6, BAR, words("lanes.training"), anchor="end")]
     marks += _lane(_spans(steps, "begin_ns", "got_ns"), "wait", 0, seen)
     marks += _lane(_spans(steps, "got_ns", "end_ns"), "compute", 0, seen)
-    marks += _numbers(steps, "got_ns", "end_ns", "key", 0, seen)
+    marks += _numbers(steps, "got_ns", "end_ns", 0, seen)
     y = LANE + 4
     pins = _within(table(seen.rank.main, "pin"), seen, "begin_ns", "end_ns")
     if len(pins):
@@ -111,9 +111,9 @@ def lanes(run: Run, signals: Signals, words: Words) -> Picture | None:
         name = words("lanes.worker", n=worker) if worker >= 0 else words("lanes.making")
         marks += [text(LEFT - 6, y + BAR - 1, shortened(name, LEFT - 8), anchor="end")]
         marks += _lane(_spans(mine, "begin_ns", "end_ns"), "make", y, seen)
-        marks += _numbers(mine, "begin_ns", "end_ns", "key", y, seen)
+        marks += _numbers(mine, "begin_ns", "end_ns", y, seen)
         y += LANE
-    marks += _axis(seen, y, words)
+    marks += _axis(seen, y)
     return Picture(
         title=words("lanes.title"),
         sentence=_sentence(steps, seen, words),
@@ -153,9 +153,9 @@ def _lane(spans: Iterable[tuple[float, float]], kind: str, y: float, seen: Stret
     return bars(kind, found)
 
 
-def _numbers(rows: pd.DataFrame, begin: str, end: str, number: str, y: float, seen: Stretch) -> Iterator[Mark]:
+def _numbers(rows: pd.DataFrame, begin: str, end: str, y: float, seen: Stretch) -> Iterator[Mark]:
     """Each bar's batch, where there is room for it: the same number in two lanes is the same batch."""
-    for start, stop, batch in zip(rows[begin].tolist(), rows[end].tolist(), rows[number].tolist(), strict=True):
+    for start, stop, batch in zip(rows[begin].tolist(), rows[end].tolist(), rows["key"].tolist(), strict=True):
         x1, x2 = _x(start, seen), _x(stop, seen)
         label = str(int(batch))
         if x2 - x1 > 6 * len(label) + 4:
@@ -166,11 +166,16 @@ def _depth(steps: pd.DataFrame, seen: Stretch, y: float, words: Words) -> tuple[
     """Batches ready at each request, as a line of stairs."""
     known = steps[steps["ready"] >= 0]
     if len(known) == 0:
-        return (text(LEFT - 6, y + DEPTH / 2, words("lanes.ready"), anchor="end"), text(LEFT, y + DEPTH / 2, words("lanes.no-count")))
+        return (
+            text(LEFT - 6, y + DEPTH / 2, words("lanes.ready"), anchor="end"),
+            text(LEFT, y + DEPTH / 2, words("lanes.no-count")),
+        )
     ready = (known["ready"] + known["stash"].clip(lower=0)).tolist()
     top = figures.nice_ceiling(max(*ready, 1))
     base = y + DEPTH
-    points = [(_x(at, seen), place(n, 0, top, base, y + 4)) for at, n in zip(known["begin_ns"].tolist(), ready, strict=True)]
+    points = [
+        (_x(at, seen), place(n, 0, top, base, y + 4)) for at, n in zip(known["begin_ns"].tolist(), ready, strict=True)
+    ]
     line = stairs(points, WIDTH - 2)
     area = (points[0][0], base, *line, WIDTH - 2, base)
     return (
@@ -182,7 +187,7 @@ def _depth(steps: pd.DataFrame, seen: Stretch, y: float, words: Words) -> tuple[
     )
 
 
-def _axis(seen: Stretch, y: float, words: Words) -> Iterator[Mark]:
+def _axis(seen: Stretch, y: float) -> Iterator[Mark]:
     length_s = (seen.end_ns - seen.begin_ns) / NS
     yield rule(LEFT, y + 2, WIDTH - 2, y + 2)
     for part, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
@@ -193,12 +198,17 @@ def _axis(seen: Stretch, y: float, words: Words) -> Iterator[Mark]:
 
 def _sentence(steps: pd.DataFrame, seen: Stretch, words: Words) -> str:
     length = figures.seconds((seen.end_ns - seen.begin_ns) / NS)
-    return words("lanes.sentence", length=length, share=figures.share(seen.wait_share), steps=words.count("step", len(steps)))
+    return words(
+        "lanes.sentence", length=length, share=figures.share(seen.wait_share), steps=words.count("step", len(steps))
+    )
 
 
 def _caption(seen: Stretch, hidden: int, words: Words) -> str:
     after_s = (seen.begin_ns - seen.timeline.from_ns) / NS
-    values = {"length": figures.seconds((seen.end_ns - seen.begin_ns) / NS), "after": figures.seconds(max(0.0, after_s))}
+    values = {
+        "length": figures.seconds((seen.end_ns - seen.begin_ns) / NS),
+        "after": figures.seconds(max(0.0, after_s)),
+    }
     said = words("lanes.caption", share=figures.share(seen.wait_share), **values)
     said = words("lanes.rank", said=said, rank=seen.rank.number) if seen.ranks > 1 else said
     return f"{said} {words('lanes.hidden', n=words.count('worker', hidden))}" if hidden else said

@@ -72,7 +72,9 @@ def first_tenth(signals: Signals) -> int | None:
         return None
     tenth = len(known) // TENTH
     early, whole = _share_of_waiting(known[:tenth]), _share_of_waiting(known)
-    near = abs(early - whole) <= max(AS_NEAR[0], AS_NEAR[1] * whole) and (early >= STARVES.value) == (whole >= STARVES.value)
+    near = abs(early - whole) <= max(AS_NEAR[0], AS_NEAR[1] * whole) and (early >= STARVES.value) == (
+        whole >= STARVES.value
+    )
     return tenth if near else None
 
 

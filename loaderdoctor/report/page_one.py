@@ -190,7 +190,9 @@ def evidence_text(evidence: Evidence, words: Words) -> str:
     text = words.said(evidence.text)
     if evidence.value is None:
         return text
-    said = words("evidence.number", text=text.rstrip(".:。："), number=figures.quantity(evidence.value, evidence.unit, words))
+    said = words(
+        "evidence.number", text=text.rstrip(".:。："), number=figures.quantity(evidence.value, evidence.unit, words)
+    )
     if evidence.threshold is None:
         return said
     side = {True: "least", False: "below", None: "plain"}[evidence.is_least]

@@ -30,7 +30,9 @@ class Sayings:
     def _patterns(self) -> list[tuple[re.Pattern[str], str]]:
         """Those with holes, the most fixed words first: few words fit too much."""
         holed = sorted((one for one in self._table if HOLE in one), key=lambda one: -len(one.replace(HOLE, "")))
-        return [(re.compile("(.*?)".join(map(re.escape, one.split(HOLE))), re.DOTALL), self._table[one]) for one in holed]
+        return [
+            (re.compile("(.*?)".join(map(re.escape, one.split(HOLE))), re.DOTALL), self._table[one]) for one in holed
+        ]
 
     def _find(self, text: str, depth: int) -> str:
         whole = self._whole(text, depth)

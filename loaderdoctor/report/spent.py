@@ -37,7 +37,10 @@ def spent(signals: Signals, words: Words) -> Picture | None:
         labels.append((phase.seconds, x, f"{words(f'phase.{phase.name}')} {figures.seconds(phase.seconds)}"))
         x += width
     marks = [*bars("wait", waits), *bars("compute", works), *bars("other", rest), *_labelled(labels)]
-    values = {"length": figures.seconds(whole_s), "waiting": figures.seconds(sum(one.data_wait_s for one in signals.phases))}
+    values = {
+        "length": figures.seconds(whole_s),
+        "waiting": figures.seconds(sum(one.data_wait_s for one in signals.phases)),
+    }
     said = words("phases.sentence", **values)
     return Picture(
         title=words("phases.title"),

@@ -86,9 +86,7 @@ def view(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> 
     return all_visible(_with_notes(seen, parts, words))
 
 
-def _pictures(
-    run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts: Parts
-) -> tuple[Picture, ...]:
+def _pictures(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts: Parts) -> tuple[Picture, ...]:
     """Those for which there are numbers; a run that cannot be drawn is told in tables."""
     makers: dict[str, Callable[[], Picture | None]] = {
         "flow": lambda: flow(signals, words),

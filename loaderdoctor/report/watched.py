@@ -77,7 +77,9 @@ def _all(run: Run, signals: Signals, words: Words) -> Iterator[_Series]:
     if device is None:
         yield _series("disk-job", _rates(processes, _read_bytes, started), "bytes/s", words)
     else:
-        yield _series("disk", _rates(disks, lambda row: row["disks"].get(device, {}).get("read_bytes"), started), "bytes/s", words)
+        yield _series(
+            "disk", _rates(disks, lambda row: row["disks"].get(device, {}).get("read_bytes"), started), "bytes/s", words
+        )
     yield _series("memory-job", _values(processes, _rss_bytes, started), "bytes", words)
     yield _series("memory", _values(machine, _plain("memory_available_bytes"), started), "bytes", words)
     busy = _values(gpus, _gpu("utilisation_share"), started)
@@ -90,13 +92,21 @@ def _rows(run: Run, name: str) -> Sequence[Row]:
 
 
 def _series(
-    key: str, points: Sequence[Point], unit: str, words: Words, *, top: float | None = None, absent: str = "watched.no-rows"
+    key: str,
+    points: Sequence[Point],
+    unit: str,
+    words: Words,
+    *,
+    top: float | None = None,
+    absent: str = "watched.no-rows",
 ) -> _Series:
     if len(points) < FEWEST_ROWS - 1:
         return _Series(key, (), unit, absent=words(absent))
     size = -(-len(points) // MOST_POINTS)
     groups = [points[start : start + size] for start in range(0, len(points), size)]
-    means = [(statistics.fmean(at for at, _ in group), statistics.fmean(value for _, value in group)) for group in groups]
+    means = [
+        (statistics.fmean(at for at, _ in group), statistics.fmean(value for _, value in group)) for group in groups
+    ]
     return _Series(key, tuple(means), unit, top)
 
 

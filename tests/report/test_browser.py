@@ -9,7 +9,9 @@ from loaderdoctor.report.view import view
 
 EXECUTABLE = chromium.found()
 pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="this machine has no Chromium")
-FOCUSED = "document.activeElement.tagName + ' ' + [...document.querySelectorAll('summary')].indexOf(document.activeElement)"
+FOCUSED = (
+    "document.activeElement.tagName + ' ' + [...document.querySelectorAll('summary')].indexOf(document.activeElement)"
+)
 WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Texts of a picture that lie on one another: by their boxes, but for a touch at the edge.
 OVERLAPS = """

@@ -19,6 +19,7 @@ def as_json(*sample):
 def render(*sample):
     return report_json.render(*sample[:3], view(*sample))
 
+
 NUMBER, TEXT, NULLABLE, ANY = (int, float), (str,), (int, float, type(None)), (object,)
 INTERVAL = {"low": NUMBER, "best": NUMBER, "high": NUMBER}
 

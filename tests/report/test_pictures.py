@@ -11,9 +11,9 @@ from loaderdoctor.analyse import signals_of
 from loaderdoctor.analyse.signals import LoaderSettings, Phase
 from loaderdoctor.causes.base import Diagnosis, Gain
 from loaderdoctor.record.run import Samples
+from loaderdoctor.report.beside import beside
 from loaderdoctor.report.curve import curve
 from loaderdoctor.report.flow import flow
-from loaderdoctor.report.beside import beside
 from loaderdoctor.report.lanes import MOST_LANES, lanes, stretch_of
 from loaderdoctor.report.sheet import WIDTH, shortened, stairs, width_of
 from loaderdoctor.report.spent import spent
@@ -191,7 +191,7 @@ def test_the_machine_is_drawn_as_it_was_sampled():
     run = sampled(
         10,
         machine=lambda second: {"busy_cpu_s": 2.0 * second, "memory_available_bytes": 1 << 30},
-        gpu=lambda second: {"gpus": [{"utilisation_share": 0.25}, {"utilisation_share": 0.75}]},
+        gpu=lambda _: {"gpus": [{"utilisation_share": 0.25}, {"utilisation_share": 0.75}]},
     )
     picture = watched(run, SAMPLES["starving"]().signals, WORDS)
     assert "CPUs, all 2 cores" in picture.sentence
