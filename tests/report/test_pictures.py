@@ -5,16 +5,18 @@ from dataclasses import replace
 import builders
 import pytest
 import report_samples
+from drawn_runs import WORKER_PID
 from report_samples import SAMPLES
 
 from loaderdoctor.analyse import signals_of
 from loaderdoctor.analyse.signals import LoaderSettings, Phase
+from loaderdoctor.analyse.stretch import stretch_of
 from loaderdoctor.causes.base import Diagnosis, Gain
 from loaderdoctor.record.run import Samples
 from loaderdoctor.report.beside import beside
 from loaderdoctor.report.curve import curve
 from loaderdoctor.report.flow import flow
-from loaderdoctor.report.lanes import MOST_LANES, lanes, stretch_of
+from loaderdoctor.report.lanes import MOST_LANES, lanes
 from loaderdoctor.report.sheet import WIDTH, shortened, stairs, width_of
 from loaderdoctor.report.spent import spent
 from loaderdoctor.report.view import view
@@ -44,8 +46,7 @@ def test_a_stretch_is_the_one_that_waits_as_the_whole_does():
     """A quiet half, a half that waits, and between them one step in which both meet."""
     run = builders.run_from("[" + ".c" * 60 + "wc" * 60)
     seen = stretch_of(run, signals_of(run))
-    whole = (seen.timeline.measured["wait_ns"].sum()) / (seen.timeline.to_ns - seen.timeline.from_ns)
-    assert seen.wait_share == pytest.approx(whole, abs=0.1)
+    assert seen.wait_share == pytest.approx(signals_of(run).starved_share.value, abs=0.1)
 
 
 def test_lanes_draw_each_step_and_each_batch_that_was_made():
@@ -89,8 +90,8 @@ def test_the_lanes_are_of_the_rank_that_the_report_is_about():
     run = builders.ranks_from(["[" + ".c" * STEPS, "[" + "wc" * STEPS], num_workers=2)
     signals = signals_of(run)
     seen = stretch_of(run, signals)
-    assert {worker.pid for worker in signals.main.workers} <= {life.pid for life in seen.rank.workers}
-    assert f"This is rank {seen.rank.number}." in lanes(run, signals, WORDS).caption
+    assert seen.rank == (signals.main.workers[0].pid - WORKER_PID) // 1000
+    assert f"This is rank {seen.rank}." in lanes(run, signals, WORDS).caption
 
 
 def test_ranks_stand_beside_each_other():
