@@ -112,7 +112,7 @@ class Finding:
     prescription: Prescription | None = None
     gain: Gain | None = None
     explained_by: str | None = None  # the found cause whose cure cures this one too
-    measured: Gain | None = None  # what a run with the prescription gained; None where none was made
+    promised: Gain | None = None  # where the gain was measured, by runs with the prescription: what it was before
 
 
 @dataclass(frozen=True)

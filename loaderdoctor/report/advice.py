@@ -15,7 +15,6 @@ from loaderdoctor.report.model import DiffLine, Example, Fix, Gain
 from loaderdoctor.report.next_run import command_again, steps_that_would_do
 from loaderdoctor.report.prescribe import as_arguments, patch_of, site_of
 from loaderdoctor.report.privacy import clean, code_path
-from loaderdoctor.values import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from loaderdoctor.causes.base import Diagnosis, Finding, Prescription
     from loaderdoctor.record.run import Run
     from loaderdoctor.report.words import Words
+    from loaderdoctor.values import Interval
 
 PATCH_FILE = "fix.patch"
 BROKEN_OFF = frozenset({"crash", "signal", "interrupt"})
@@ -106,8 +106,6 @@ def gain(finding: Finding | None, diagnosis: Diagnosis, words: Words) -> Gain:
     sentences = []
     if memory is not None and memory < 0:
         sentences.append(words("gain.memory", size=figures.size(-memory)))
-    if finding.measured is not None:
-        sentences.append(_promised_and_measured(finding, words))
     if finding.gain is None or not math.isfinite(finding.gain.speedup.high):
         return Gain(title, None, (*sentences, words("gain.unknown")))
     if keeps_speed(finding):
@@ -118,17 +116,16 @@ def gain(finding: Finding | None, diagnosis: Diagnosis, words: Words) -> Gain:
         sentences.append(words("gain.together", **numbers))
     else:
         sentences.append(words("gain.not-additive"))
-    measured = finding.measured.speedup if finding.measured else None
-    return Gain(title, interval_chart(finding.gain.speedup, finding.gain.basis, words, measured), tuple(sentences))
+    if finding.promised is None:
+        return Gain(title, interval_chart(finding.gain.speedup, finding.gain.basis, words), tuple(sentences))
+    promised, measured = finding.promised.speedup, finding.gain.speedup
+    sentences.insert(0, _promised_and_measured(promised, measured, words))
+    return Gain(title, interval_chart(promised, finding.promised.basis, words, measured), tuple(sentences))
 
 
-def _promised_and_measured(finding: Finding, words: Words) -> str:
+def _promised_and_measured(promised: Interval, measured: Interval, words: Words) -> str:
     """The treated run beside what was promised of it."""
-    measured = finding.measured.speedup if finding.measured else Interval(1.0, 1.0, 1.0)
     numbers = {"best": figures.times(measured.best), "range": figures.times_range(measured)}
-    if finding.gain is None:
-        return words("gain.treated", **numbers)
-    promised = finding.gain.speedup
     kept = measured.low <= promised.high and measured.high >= promised.low
     return words(f"gain.treated.{'kept' if kept else 'missed'}", **numbers, promised=figures.times_range(promised))
 
@@ -144,8 +141,8 @@ def gain_in_words(finding: Finding, words: Words) -> str | None:
         return None
     if keeps_speed(finding):
         return words("gain.same-speed")
-    if finding.measured is not None:
-        return _promised_and_measured(finding, words)
+    if finding.promised is not None:
+        return _promised_and_measured(finding.promised.speedup, finding.gain.speedup, words)
     speedup = finding.gain.speedup
     return words(f"gain.{finding.gain.basis}", best=figures.times(speedup.best), range=figures.times_range(speedup))
 
@@ -187,8 +184,8 @@ def lead(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words) -> str:
         sentences.append(_settings_sentence(run, signals, finding, words))
     elif finding.prescription.advice:
         sentences.append(first_sentence(clean(words.said(finding.prescription.advice), run.meta.working_directory)))
-    if finding.measured is not None:
-        sentences.append(_promised_and_measured(finding, words))
+    if finding.gain is not None and finding.promised is not None:
+        sentences.append(_promised_and_measured(finding.promised.speedup, finding.gain.speedup, words))
     elif finding.gain is not None:
         speedup = finding.gain.speedup
         numbers = {"best": figures.times(speedup.best), "range": figures.times_range(speedup)}

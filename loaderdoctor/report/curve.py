@@ -67,9 +67,9 @@ def curve(signals: Signals, diagnosis: Diagnosis, words: Words) -> Picture | Non
 def _measured(diagnosis: Diagnosis, loader: str) -> list[tuple[int, Interval]]:
     """Runs that were made with another number of workers."""
     return [
-        (int(one.prescription.settings["num_workers"]), one.measured.speedup)
+        (int(one.prescription.settings["num_workers"]), one.gain.speedup)
         for one in diagnosis.findings
-        if one.status == FOUND and one.loader == loader and one.measured is not None
+        if one.status == FOUND and one.loader == loader and one.promised is not None and one.gain is not None
         if one.prescription is not None and "num_workers" in one.prescription.settings
     ]
 

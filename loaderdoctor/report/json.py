@@ -186,7 +186,7 @@ def _finding(run: Run, signals: Signals, finding: Finding) -> dict[str, Any]:
         "evidence": [asdict(entry) | {"text": clean(entry.text, folder)} for entry in finding.evidence],
         "prescription": _prescription(run, signals, finding),
         "gain": _gain(finding.gain),
-        "measured": _gain(finding.measured),
+        "promised": _gain(finding.promised),
     }
 
 

@@ -86,9 +86,9 @@ def _step_now(signals: Signals, words: Words) -> Fact:
 
 
 def _step_after(signals: Signals, finding: Finding | None, words: Words) -> Fact | None:
-    """The median step over the speed-up, measured before promised: what it becomes if it gains as the whole does."""
+    """The median step over the speed-up: what it becomes if it gains as the whole does."""
     median = signals.steps.median_s
-    gain = None if finding is None else finding.measured or finding.gain
+    gain = None if finding is None else finding.gain
     if gain is None or not isinstance(median, Measured):
         return None
     speedup = gain.speedup

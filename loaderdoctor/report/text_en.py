@@ -263,7 +263,6 @@ TEXT: Mapping[str, str] = {
     "instead.more-steps.itself": "The script ended by itself after {had} past warm-up. Let it train on, by more epochs or more data; --steps {steps} then ends it when there are enough:",
     "instead.more-steps.early": "Only {had} past warm-up came before the end. Mend what ended the script; --steps {steps} are enough for a verdict:",
     "instead.more-steps.asked": "{had} past warm-up do not tell. As many as these do:",
-    "gain.treated": "A run with the change measured {best} as fast ({range}); nothing had been promised.",
     "gain.treated.kept": "A run with the change measured {best} as fast ({range}), as promised: {promised}.",
     "gain.treated.missed": "A run with the change measured {best} as fast ({range}); promised were {promised}.",
     "flow.title": "The way of a batch",

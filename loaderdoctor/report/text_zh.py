@@ -258,7 +258,6 @@ TEXT: Mapping[str, str] = {
     "instead.more-steps.itself": "脚本在预热后 {had} 时自行结束。请让它训练得更久（更多 epoch 或更多数据）；--steps {steps} 会在步数足够时结束它：",
     "instead.more-steps.early": "结束之前，预热后只有 {had}。请先解决使脚本结束的问题；--steps {steps} 就足以判断：",
     "instead.more-steps.asked": "预热后 {had}还不足以判断。这么多步就够了：",
-    "gain.treated": "应用改动后的运行实测速度为 {best}（{range}）；此前没有作出承诺。",
     "gain.treated.kept": "应用改动后的运行实测速度为 {best}（{range}），与承诺相符：{promised}。",
     "gain.treated.missed": "应用改动后的运行实测速度为 {best}（{range}）；承诺的是 {promised}。",
     "flow.title": "一个批次的路径",

@@ -159,7 +159,7 @@ def test_the_curve_bends_where_more_add_nothing():
 def test_the_measured_point_is_on_the_curve():
     sample = SAMPLES["starving"]()
     first, *others = sample.diagnosis.findings
-    found = replace(first, measured=Gain(Interval(1.9, 2.1, 2.2), "measured"))
+    found = replace(first, gain=Gain(Interval(1.9, 2.1, 2.2), "measured"), promised=first.gain)
     picture = curve(sample.signals, replace(sample.diagnosis, findings=(found, *others)), WORDS)
     (dot,) = marks(picture, "dot", "ink")
     replayed = [mark.at for mark in marks(picture, "dot", "compute")]

@@ -276,7 +276,7 @@ def test_waiting_is_told_from_copying(share, copies, said, fact):
 def test_what_a_treated_run_gained_stands_beside_the_promise(speedup, said):
     sample = SAMPLES["starving"]()
     first, *others = sample.diagnosis.findings
-    measured = replace(first, measured=Gain(Interval(*speedup), "measured"))
+    measured = replace(first, gain=Gain(Interval(*speedup), "measured"), promised=first.gain)
     shown = view(*sample._replace(diagnosis=replace(sample.diagnosis, findings=(measured, *others))))
     assert shown.gain.sentences[0] == said
     assert 0 < shown.gain.chart.measured < 1
