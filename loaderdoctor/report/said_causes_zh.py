@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CAUSES_SAY: Mapping[str, str] = {
+    " on {}": "（在 {0} 上）",
+    "The pauses of the loop are told of the loader that it trains from.": "循环的停顿记在它训练所用的加载器上。",
+    "a subclass of {}": "{0} 的一个子类",
     "CPU work": "CPU 工作",
     "Order and epochs": "顺序与 epoch",
     "Main process and copies": "主进程与复制",
@@ -149,7 +152,7 @@ CAUSES_SAY: Mapping[str, str] = {
     "After optimizer.step(), where the loop logs, counts or draws.": "optimizer.step() 之后，循环记录、计数或绘图的地方。",
     "Computing in the training thread from the optimizer's step to the next request, of the time": "训练线程从优化器步到下一次请求之间的计算，占时间",
     "of the last": "最后者的",
-    "Look at rank {} alone: its store, its disk and its cores, or the samples that it gets, differ from those of the other ranks, which keep up with the same loader.": "单独检查 rank {0}：它的存储、磁盘和核心，或它得到的样本，与其他 rank 不同；其他 rank 用同样的加载器跟得上。",
+    "Look at rank {}{} alone: its store, its disk and its cores, or the samples that it gets, differ from those of the other ranks, which keep up with the same loader.": "单独检查 rank {0}{1}：它的存储、磁盘和核心，或它得到的样本，与其他 rank 不同；其他 rank 用同样的加载器跟得上。",
     "No rank waits for its loader.": "没有 rank 在等待自己的加载器。",
     "The last rank waits for its loader": "最后的 rank 等待自己的加载器",
     "The gain is that of a rank that waits as little as the next one does.": "收益按该 rank 的等待降到与下一个 rank 相同来计算。",

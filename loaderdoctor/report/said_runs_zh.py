@@ -8,6 +8,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RUNS_SAY: Mapping[str, str] = {
+    "No end of the run was recorded: it still ran when it was read, or loaderdoctor was killed.": "没有记录到运行的结束：读取时它仍在运行，或 loaderdoctor 被终止。",
+    "The parts of the job": "作业的各部分",
+    "The changes over the run": "运行中的变化",
+    "The processes beside each other": "各进程并列",
+    "The processes are no ranks of one job: none of them waits for another.": "这些进程不是同一作业的 rank：它们互不等待。",
+    "The job has {} ranks on {} hosts, and {} of these was recorded here: a rank elsewhere may be what the others wait for. Give the run directories of all hosts to `loaderdoctor report`.": "该作业在 {1} 台主机上有 {0} 个 rank，这里只记录了其中 {2} 台：其他 rank 等待的可能是别处的某个 rank。请把所有主机的运行目录交给 `loaderdoctor report`。",
+    "Rank {} is in more than one of the parts, so these are parts of several jobs, or of one that was started again. Of each rank the process that took most batches counts. Report on each job by itself.": "rank {0} 出现在不止一个部分中，因此它们属于多个作业，或属于一个重新启动过的作业。每个 rank 以取批次最多的进程为准。请对每个作业分别生成报告。",
+    "part {}": "第 {0} 部分",
+    "This run had not ended when it was read, after {} steps: its script was still running, or loaderdoctor was killed before the end. All numbers are of the time until then.": "读取时运行尚未结束，已有 {0} 步：脚本仍在运行，或 loaderdoctor 在结束前被终止。所有数字都是截至那时的。",
+    "This run was recorded in windows, {} s of each {} s from the first batch on: {} of its {} steps, in {} windows. Batches and epochs are counted in full; times and shares are of the windows, and what happened only between them is not told.": "这次运行按窗口记录，从第一个批次起每 {1} 秒记录 {0} 秒：{3} 步中的 {2} 步，共 {4} 个窗口。批次和 epoch 为完整计数；时间和占比来自各窗口，只在窗口之间发生的事不在其中。",
+    "The run holds too few steps whose own cost was taken.": "记录了自身开销的步太少。",
+    "{} processes take batches, and torch.distributed is used by none of them: they are no ranks of one job. The verdict is about the one that took most batches; each has a row of its own among the processes, and no mean is made.": "{0} 个进程在取批次，但都没有使用 torch.distributed：它们不是同一作业的 rank。结论针对取批次最多的那个；每个进程各占一行，不取平均。",
+    "This command is one of several of a job, and the run is kept in a folder of its own below the one that was named. `loaderdoctor report` with that folder reads all of them as one job.": "该命令是一个作业的多个命令之一，其运行保存在所指定目录下自己的文件夹中。用该目录运行 `loaderdoctor report` 会把它们作为一个作业读取。",
     "The run was not sampled from outside, or for less than two rows.": "运行没有从外部采样，或采样不足两行。",
     "This system does not show it.": "这个系统不显示它。",
     "The process was not sampled, or for less than two rows.": "该进程没有被采样，或采样不足两行。",

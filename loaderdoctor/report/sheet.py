@@ -43,7 +43,8 @@ def place(value: float, low: float, high: float, start: float, end: float) -> fl
 
 def shortened(said: str, width: float) -> str:
     """The text as far as it fits."""
-    if width_of(said) <= width:
+    said, whole = said[: 1 + int(width / CHARACTER)], said  # of a text of megabytes no more than may fit is looked at
+    if said == whole and width_of(said) <= width:
         return said
     while said and width_of(said) > width - CHARACTER:
         said = said[:-1]
