@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .profiled import Writer
 
 INTERVAL_S = 0.0103  # about 100 Hz, off the beat of loops with a round period
+SAME_INTERVAL_S = 1e-5  # the kernel gives a timer back rounded to its clock; no script asks for this odd an interval
 DEEPEST = 32  # frames: nested transforms of a library must not hide the line of the script that calls them
 MOST_STACKS = 200  # distinct ones held before they are written
 FLUSH_EVERY_NS = 1_000_000_000
@@ -68,11 +69,17 @@ class Sampler:
         signal.setitimer(signal.ITIMER_PROF, INTERVAL_S, INTERVAL_S)
 
     def disarm(self) -> None:
-        """Stop the timer if it is ours.  A signal already sent still finds its handler, so that stays."""
-        if not self.armed or signal.getsignal(signal.SIGPROF) != self.on_signal:
+        """Stop the timer if it is ours, whoever has the signal.  One already sent still finds our handler, so that stays."""
+        if not self.armed:
             return
         self.armed = False
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        if abs(signal.getitimer(signal.ITIMER_PROF)[1] - INTERVAL_S) < SAME_INTERVAL_S:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def heed_script(self) -> None:
+        """Stop where the script has taken the signal since: it is not to be sent what it never asked for."""
+        if self.armed and signal.getsignal(signal.SIGPROF) != self.on_signal:
+            self.disarm()
 
     def on_signal(self, _signum: int, frame: FrameType | None) -> None:
         """Add the CPU time since the last signal to the stack that runs now."""
@@ -128,6 +135,7 @@ def go_on() -> None:
 
 def tick(writer: Writer, worker: int) -> None:
     """Between two batches of a worker: write now and then, so that a killed worker leaves its stacks."""
+    sampler.heed_script()
     sampler.flush_if_due(writer, worker)
 
 

@@ -95,6 +95,32 @@ def test_a_script_that_takes_sigprof_later_keeps_its_timer(recorder):
     assert signal.getitimer(signal.ITIMER_PROF)[1] == 5.0
 
 
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [
+        (stacks.fetch_began, stacks.fetch_ended),
+        (stacks.start, lambda recorder: stacks.tick(recorder, 0)),
+        (stacks.start, lambda recorder: stacks.stop(recorder, 0)),
+        (stacks.start, lambda _: stacks.rest()),
+    ],
+)
+def test_a_script_that_takes_sigprof_while_a_batch_is_made_is_sent_no_more_of_it(recorder, begin, end):
+    begin()
+    signal.signal(signal.SIGPROF, signal.SIG_IGN)  # back to SIG_DFL would end the process at the next one
+    end(recorder)
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGPROF) is signal.SIG_IGN
+
+
+@pytest.mark.parametrize("end", [stacks.fetch_ended, lambda recorder: stacks.tick(recorder, 0)])
+def test_a_timer_that_the_script_sets_while_a_batch_is_made_goes_on(recorder, end):
+    stacks.fetch_began()
+    signal.signal(signal.SIGPROF, signal.SIG_IGN)
+    signal.setitimer(signal.ITIMER_PROF, 5.0, 5.0)
+    end(recorder)
+    assert signal.getitimer(signal.ITIMER_PROF)[1] == 5.0
+
+
 def test_other_threads_leave_the_timer_to_the_main_one(recorder):
     def batch_of_another_thread():
         stacks.fetch_began()
