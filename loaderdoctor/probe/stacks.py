@@ -28,6 +28,7 @@ INTERVAL_S = 0.0103  # about 100 Hz, off the beat of loops with a round period
 SAME_INTERVAL_S = 1e-5  # the kernel gives a timer back rounded to its clock; no script asks for this odd an interval
 DEEPEST = 32  # frames: nested transforms of a library must not hide the line of the script that calls them
 MOST_STACKS = 200  # distinct ones held before they are written
+MOST_TOLD = 4_000  # distinct ones of a process, some 6 MB: where CPU time goes is seen from fewer, and code made anew is endless
 FLUSH_EVERY_NS = 1_000_000_000
 _STACK = KIND_OF["stack"]
 
@@ -39,6 +40,7 @@ class Sampler:
 
     def __init__(self) -> None:
         self.seen: dict[Stack, list[int]] = {}  # stack -> [CPU ns, samples]
+        self.told: set[int] = set()  # hashes of the texts written
         self.last_cpu_ns = 0
         self.flushed_ns = perf_counter_ns()
         self.installed = False
@@ -46,7 +48,7 @@ class Sampler:
 
     def reset(self) -> None:
         """Forget what a parent process saw before it forked; its handler is inherited, its timer is not."""
-        self.seen = {}
+        self.seen, self.told = {}, set()
         self.armed = False
 
     def install(self) -> bool:
@@ -98,7 +100,16 @@ class Sampler:
         now_ns = self.flushed_ns = perf_counter_ns()
         seen, self.seen = self.seen, {}
         for stack, (cpu_ns, samples) in seen.items():
-            writer.put(_STACK, worker, now_ns, writer.text(describe(stack)), cpu_ns, samples, 0)
+            text = describe(stack)
+            if self.may_tell(text):
+                writer.put(_STACK, worker, now_ns, writer.text(text), cpu_ns, samples, 0)
+
+    def may_tell(self, text: str) -> bool:
+        """Whether this stack is one of the first distinct ones of the process."""
+        if len(self.told) < MOST_TOLD:
+            self.told.add(hash(text))
+            return True
+        return hash(text) in self.told
 
     def flush_if_due(self, writer: Writer, worker: int) -> None:
         """Write where the last time was long enough ago, or much has gathered."""

@@ -148,6 +148,16 @@ def test_our_own_wrappers_are_not_in_the_stacks():
     assert json.loads(stacks.describe(((code, 1), (mine, 7)))) == [["<module>", "/x/train.py", 7]]
 
 
+def test_code_that_is_made_anew_each_time_leaves_a_bounded_number_of_texts(recorder, monkeypatch):
+    monkeypatch.setattr(stacks, "MOST_TOLD", 3)
+    codes = [compile(f"x = {number}", f"/x/made_{number}.py", "exec") for number in range(6)]
+    for batch in [[0, 1], [1, 2, 3], [4, 5, 0]]:
+        stacks.sampler.seen = {((codes[number], 1),): [10, 1] for number in batch}
+        stacks.sampler.flush(recorder, 0)
+    told = [json.loads(recorder.texts[row["stack_text"]])[0][1] for row in recorder.rows_of("stack")]
+    assert told == [f"/x/made_{number}.py" for number in (0, 1, 1, 2, 0)]
+
+
 def fetch_for(recorder, batches, make, worker=2):
     profiled._due.__init__()
     for _ in range(batches):
