@@ -10,7 +10,7 @@ import numpy as np
 from loaderdoctor.analyse.loaders import EVAL, TRAIN
 from loaderdoctor.analyse.nesting import own_times
 from loaderdoctor.analyse.signals import Phase
-from loaderdoctor.probe.layout import CONTINUED, NEXT_BATCH
+from loaderdoctor.probe.layout import CONTINUED, NEXT_BATCH, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,7 +87,7 @@ def _segments(timeline: Timeline, roles: Mapping[int, str]) -> list[Segment]:
         segments.append(Segment(call.begin_ns, call.end_ns, label, 0 if ended else call.end_ns - call.begin_ns))
     steps = timeline.steps
     segments += [
-        Segment(got_ns, end_ns, roles.get(loader, EVAL))
+        Segment(got_ns, end_ns, TRAIN if loader == UNKNOWN else roles.get(loader, EVAL))
         for got_ns, end_ns, loader in zip(steps["got_ns"], steps["end_ns"], steps["loader"], strict=True)
     ]
     return segments
