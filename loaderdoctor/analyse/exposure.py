@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from loaderdoctor.analyse.frames import table
+from loaderdoctor.analyse.unasked import is_asked
 from loaderdoctor.probe.layout import METHOD_WITNESS
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def with_exposure(timeline: Timeline, main: ProcessRecords) -> tuple[str, pd.Dat
     device_steps = _device_steps(main)
     steps = timeline.steps.merge(device_steps, on=["iterator", "ordinal"], how="left")
     steps["told"] = steps["device_wait_ns"].notna()
-    if len(steps) == 0 or float(steps["every"].sum()) < LEAST_COVERAGE * len(steps):
+    if len(steps) == 0 or float(steps["every"].sum()) < LEAST_COVERAGE * int(is_asked(steps).sum()):
         wait_ns = steps["wait_ns"].astype(float)
         unknown = dict.fromkeys(["device_step_ns", "drained", "sync_ns", "syncs"], np.nan)
         return HOST, steps.assign(

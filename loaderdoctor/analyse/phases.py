@@ -10,6 +10,7 @@ import numpy as np
 from loaderdoctor.analyse.loaders import EVAL, TRAIN
 from loaderdoctor.analyse.nesting import own_times
 from loaderdoctor.analyse.signals import Phase
+from loaderdoctor.analyse.unasked import NO_LOADER
 from loaderdoctor.probe.layout import CONTINUED, NEXT_BATCH
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _segments(timeline: Timeline, roles: Mapping[int, str]) -> list[Segment]:
         segments.append(Segment(call.begin_ns, call.end_ns, label, 0 if ended else call.end_ns - call.begin_ns))
     steps = timeline.steps
     segments += [
-        Segment(got_ns, end_ns, roles.get(loader, EVAL))
+        Segment(got_ns, end_ns, TRAIN if loader == NO_LOADER else roles.get(loader, EVAL))
         for got_ns, end_ns, loader in zip(steps["got_ns"], steps["end_ns"], steps["loader"], strict=True)
     ]
     return segments

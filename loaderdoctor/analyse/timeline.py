@@ -11,6 +11,7 @@ import pandas as pd
 from loaderdoctor.analyse.ends import NEVER, ends_of
 from loaderdoctor.analyse.frames import calls_of, loops_of, table
 from loaderdoctor.analyse.nesting import own_times
+from loaderdoctor.analyse.unasked import is_asked, with_unasked
 from loaderdoctor.analyse.waits import with_endings, with_handing_over
 from loaderdoctor.probe.layout import CONTINUED, NEXT_BATCH
 
@@ -26,7 +27,8 @@ MOST_WARM_UP = 200  # steps: compilers and allocators have settled by then, and 
 class Timeline:
     """The consumer thread of one process.
 
-    `steps` has a row a batch, in order of their ends: loop, loader, iterator, ordinal, key, begin_ns (asked), got_ns, end_ns,
+    `steps` has a row a batch, and one of no loader for what is trained without one (unasked), in order of their ends: loop,
+    loader, iterator, ordinal, key, begin_ns (asked), got_ns, end_ns,
     build_ns (of the iterator, with its first batch), wait_ns (build and next()), is_first (of its loop), ready, stash,
     loop_number (which one over its loader), clock_end_ns (end_ns before the gaps of a long run were cut out),
     optimized (optimizer steps within), own_ns (without steps of other loops inside), chunk_ns (from the end of the step before), measured (after warm-up).
@@ -71,16 +73,19 @@ def timeline_of(main: ProcessRecords) -> Timeline:
     thread = _consumer(calls, optimizer)
     mine = calls[calls["thread"] == thread]
     ends = ends_of(mine, loops[loops["thread"] == thread], main)
-    steps = _steps(mine.assign(step_end_ns=ends), loops)
-    steps = with_endings(with_handing_over(steps, main), mine, loops, main)
-    steps["loop_number"] = steps["loop"].map(loops.sort_values("begin_ns").groupby("loader").cumcount())
+    asked = with_handing_over(_steps(mine.assign(step_end_ns=ends), loops), main)
+    steps = with_unasked(asked, loops["begin_ns"].to_numpy(), optimizer["end_ns"].to_numpy())
+    steps = with_endings(steps, mine, loops, main)
+    numbers = loops.sort_values("begin_ns").groupby("loader").cumcount()
+    steps["loop_number"] = steps["loop"].map(numbers).fillna(0).astype(np.int64)
     steps["clock_end_ns"] = steps["end_ns"] if main.seen is None else main.seen.apart_all(steps["end_ns"].to_numpy())
     steps["optimized"] = _within(optimizer["end_ns"].to_numpy(), steps)
     steps["own_ns"] = own_times(steps["begin_ns"].to_numpy(), steps["end_ns"].to_numpy())
-    warm_up = warm_up_of(len(steps))
-    from_ns = int(steps["end_ns"].iloc[warm_up - 1]) if warm_up else 0
+    warm_up = warm_up_of(len(asked))
+    last = int(np.flatnonzero(is_asked(steps))[warm_up - 1]) if warm_up else -1
+    from_ns = int(steps["end_ns"].iloc[last]) if warm_up else 0
     steps["chunk_ns"] = np.diff(steps["end_ns"], prepend=steps["begin_ns"].min() if len(steps) else 0)
-    steps["measured"] = np.arange(len(steps)) >= warm_up
+    steps["measured"] = np.arange(len(steps)) > last
     return Timeline(
         loops=loops,
         calls=calls,

@@ -8,9 +8,12 @@ import numpy as np
 import pandas as pd
 
 from loaderdoctor.analyse.frames import table
+from loaderdoctor.analyse.unasked import is_asked
 from loaderdoctor.probe.layout import NEXT_END
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from loaderdoctor.record.run import ProcessRecords
 
 MOST_HANDING_OVER = 0.9  # of what the loop does with a batch; a listener that was late would leave nothing of it
@@ -41,11 +44,19 @@ def with_endings(steps: pd.DataFrame, calls: pd.DataFrame, loops: pd.DataFrame, 
         return steps
     last = calls.loc[calls["status"] == NEXT_END, ["begin_ns", "end_ns"]]
     ends = pd.concat([last, _given_up(calls, loops, main)], ignore_index=True)
-    place = np.searchsorted(steps["end_ns"].to_numpy(), ends["begin_ns"].to_numpy(), side="right")
+    place = _next_asked(steps)[np.searchsorted(steps["end_ns"].to_numpy(), ends["begin_ns"].to_numpy(), side="right")]
     within = place < len(steps)
     ended_ns = np.zeros(len(steps), dtype=np.int64)
     np.add.at(ended_ns, place[within], (ends["end_ns"] - ends["begin_ns"]).to_numpy()[within])
     return steps.assign(build_ns=steps["build_ns"] + ended_ns, wait_ns=steps["wait_ns"] + ended_ns)
+
+
+def _next_asked(steps: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """For each place, and the one past the end, the next step that began with a batch; where there is none, the place itself."""
+    places = np.arange(len(steps) + 1)
+    asked = np.append(np.where(is_asked(steps), places[:-1], len(steps)), len(steps))
+    later = np.minimum.accumulate(asked[::-1])[::-1]
+    return np.where(later < len(steps), later, places)
 
 
 def _given_up(calls: pd.DataFrame, loops: pd.DataFrame, main: ProcessRecords) -> pd.DataFrame:
