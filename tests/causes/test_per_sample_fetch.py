@@ -59,6 +59,21 @@ def test_samples_that_are_read_or_decoded_do_not_lie_in_memory(overrides):
     assert answer("per-sample-fetch", on_a_cpu(one_by_one(**overrides))).status == "ruled-out"
 
 
+@pytest.mark.parametrize(
+    ("collate", "collate_s", "status"),
+    [
+        ("__main__.batch_of", 0.006, "ruled-out"),
+        ("__main__.batch_of", 0.002, "found"),
+        ("torch.utils.data._utils.collate.default_collate", 0.006, "found"),
+    ],
+    ids=["its own takes most", "its own takes little", "torch's takes most"],
+)
+def test_a_collate_fn_that_takes_the_time_is_what_is_slow(collate, collate_s, status):
+    one = one_by_one(collate_s=exact(collate_s, "s"))
+    one = replace(one, settings=replace(one.settings, collate=collate))
+    assert answer("per-sample-fetch", on_a_cpu(one)).status == status
+
+
 @pytest.mark.parametrize("change", [{"batched_fetch": True}, {"dataset_kind": "iterable"}])
 def test_what_is_made_at_once_cannot_have_it(change):
     one = one_by_one()

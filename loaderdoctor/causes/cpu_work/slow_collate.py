@@ -34,7 +34,8 @@ def has_its_own(_signals: Signals, loader: LoaderSignals) -> str | None:
     return None
 
 
-def _share(_signals: Signals, loader: LoaderSignals) -> Value:
+def collating(_signals: Signals, loader: LoaderSignals) -> Value:
+    """Putting samples together, of the time of making a batch."""
     collate, whole = loader.collate_s, loader.fetch_s
     if not isinstance(collate, Measured) or not isinstance(whole, Measured) or whole.value <= 0:
         return collate
@@ -42,13 +43,13 @@ def _share(_signals: Signals, loader: LoaderSignals) -> Value:
     return Measured(best, low, high, collate.n, "share")
 
 
-COLLATING = derived("loader.collate_s", "Putting samples together, of the time of making a batch", _share)
+COLLATING = derived("loader.collate_s", "Putting samples together, of the time of making a batch", collating)
 
 
 def treat(signals: Signals, loader: LoaderSignals) -> Treatment | tuple[Evidence, ...]:
     """Arrays that are filled by slices, at the place that fills them."""
     what = ADVICE, loader.code.place("collate"), EXAMPLE
-    return less_work(signals, loader, _share(signals, loader), LEFT, what)
+    return less_work(signals, loader, collating(signals, loader), LEFT, what)
 
 
 CAUSE = Cause(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.analyse.signals import Site
 from loaderdoctor.causes.base import Action, Cause, Change, Interval, Signal, Threshold, Treatment
+from loaderdoctor.causes.cpu_work.slow_collate import collating, has_its_own
 from loaderdoctor.causes.gates import at_least, below, derived, has_workload, is_torchs, waits
 from loaderdoctor.values import Measured, Missing
 
@@ -18,6 +19,11 @@ FINE = Threshold(
 )
 COMPUTES = Threshold(0.5, "share", "Samples that are waited for do not lie in memory.")
 IN_MEMORY = Threshold(64 << 10, "bytes", "Data that lies in memory is not read; some files of the system are.")
+COLLATED = Threshold(
+    0.5,
+    "share",
+    "Where the script's own collate_fn takes most of a batch, that is what takes long, and not how samples are taken.",
+)
 NAMED = Threshold(0.5, "share", "Where a library decodes or transforms the samples, that is what takes the time.")
 LEFT = Interval(
     0.03, 0.1, 0.3
@@ -68,11 +74,21 @@ def _in_libraries(_signals: Signals, loader: LoaderSignals) -> Value:
     return Measured.exact(min(1.0, seconds / made.value) if made.value > 0 else 0.0, "share", made.n)
 
 
+def _own_collating(signals: Signals, loader: LoaderSignals) -> Value:
+    """Of making a batch; torch's own collating is a part of what one indexing saves."""
+    return Measured.exact(0.0, "share") if has_its_own(signals, loader) else collating(signals, loader)
+
+
 _TORCHS = ("torch.", "torchvision.")
 SAMPLE = derived("loader.sample_s", "One sample, its part of the collating with it", _per_sample)
 COMPUTING = derived("loader.fetch_cpu_share", "Making a batch is computing", _computing)
 LIBRARIES = derived(
     "loader.fetch_s", "Making a batch is work of libraries that read, decode and transform", _in_libraries
+)
+
+
+OWN_COLLATING = derived(
+    "loader.collate_s", "The script's own collate_fn, of the time of making a batch", _own_collating
 )
 
 
@@ -115,6 +131,7 @@ CAUSE = Cause(
         at_least(COMPUTING, COMPUTES),
         below(Signal("loader.making.read_bytes", "Bytes read for a batch"), IN_MEMORY, if_known=True),
         below(LIBRARIES, NAMED),
+        below(OWN_COLLATING, COLLATED, if_known=True),
     ),
     treat=treat,
     shows=(
