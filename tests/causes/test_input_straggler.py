@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from ailing import answer, on_a_cpu, workers_busy
 from builders import exact
 
 from loaderdoctor.analyse.signals import JobSignals
 from loaderdoctor.causes import diagnose
-from loaderdoctor.causes.main_process.input_straggler import LESS, ONE_RANK
+from loaderdoctor.causes.main_process.input_straggler import IN_TURN, LESS, ONE_RANK, SATURATED
 
 
 def straggling(*, last=0.6, others=0.05, part=0.99, held=0.6):
@@ -40,6 +42,35 @@ def test_ranks_that_are_late_in_turn_are_another_illness(part, status):
 @pytest.mark.parametrize(("ratio", "status"), [(LESS.value - 0.01, "found"), (LESS.value, "ruled-out")])
 def test_ranks_that_all_starve_are_another_illness(ratio, status):
     assert answer("input-straggler", straggling(others=0.6 * ratio)).status == status
+
+
+def in_turn(*, job=0.78, own=(0.36, 0.48), busy=0.5):
+    """Both ranks wait, at different steps: the job waits longer than either of them."""
+    both = straggling(last=own[1], others=own[0], part=0.6)
+    (loader,) = both.loaders
+    slow = replace(loader, worker_busy_share=exact(busy))
+    return replace(both, loaders=(slow,), starved_share=exact(job), rank_shares=own)
+
+
+def test_ranks_whose_slow_samples_come_at_different_steps_hold_each_other_up_in_turn():
+    finding = answer("input-straggler", in_turn())
+    assert finding.status == "found"
+    assert finding.prescription.settings == {}  # the batch that is late is made by one worker, however many there are
+    assert (finding.gain.speedup.low, finding.gain.speedup.high) == (1, pytest.approx(1 / (1 - 0.78)))
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"own": (0.36, 0.78 * (1 - IN_TURN.value) - 0.01)}, "found"),
+        ({"own": (0.36, 0.78 * (1 - IN_TURN.value) + 0.01)}, "ruled-out"),
+        ({"busy": SATURATED - 0.01}, "found"),
+        ({"busy": SATURATED}, "ruled-out"),
+    ],
+    ids=["long beyond", "alike", "workers with time to spare", "workers without"],
+)
+def test_ranks_that_wait_as_long_alone_or_whose_workers_are_too_few_are_not_late_in_turn(change, status):
+    assert answer("input-straggler", in_turn(**change)).status == status
 
 
 def test_a_rank_that_is_late_in_computing_is_unequal_work():
