@@ -283,7 +283,7 @@ def _cores(rank: Rank, allowed: Value) -> float:
 
 
 def _share(one: _Analysed) -> Value:
-    if one.timeline.trains_elsewhere and one.clock == HOST:
+    if one.timeline.trains_elsewhere and not one.timeline.is_followed and one.clock == HOST:
         return starved.BACKGROUND
     return starved.starved_share(one.measured)
 

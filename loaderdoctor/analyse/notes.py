@@ -74,7 +74,8 @@ def timeline_notes(run: Run, main: ProcessRecords, timeline: Timeline, steps: in
         text = f"{timeline.nested_calls} batches were taken inside another loader's next(); they count as part of its wait."
         notes.append(("nested-loader", text))
     if timeline.trains_elsewhere:
-        notes.append(("background-consumer", starved.BACKGROUND.reason))
+        said = starved.FOLLOWED if timeline.is_followed else starved.BACKGROUND.reason
+        notes.append(("background-consumer", said))
     if timeline.other_threads:
         text = f"{timeline.other_threads} more threads iterate loaders; their waits do not hold up the training thread."
         notes.append(("other-threads", text))

@@ -23,6 +23,11 @@ BACKGROUND = Missing(
     "Batches are taken in a thread that does not train: how long the training itself waits for them was not recorded.",
 )
 
+FOLLOWED = (
+    "Batches are taken in a thread that does not train. It never stood at a full queue, so the training waits whenever its own "
+    "thread does not compute: the share is of its CPU time."
+)
+
 
 def starved_share(measured: pd.DataFrame) -> Value:
     """Of one rank; `measured` are its steps after warm-up with their exposure."""

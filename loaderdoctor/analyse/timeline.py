@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from loaderdoctor.analyse.background import as_trained
 from loaderdoctor.analyse.ends import NEVER, ends_of
 from loaderdoctor.analyse.frames import calls_of, loops_of, table
 from loaderdoctor.analyse.nesting import own_times
@@ -40,6 +41,7 @@ class Timeline:
     steps: pd.DataFrame
     thread: int
     trains_elsewhere: bool  # another thread makes the optimizer's steps: this one only fetches for it
+    is_followed: bool  # and what that one waits is known
     nested_calls: int
     other_threads: int  # threads that iterate loaders besides the consumer
     warm_up: int  # steps
@@ -86,12 +88,15 @@ def timeline_of(main: ProcessRecords) -> Timeline:
     from_ns = int(steps["end_ns"].iloc[last]) if warm_up else 0
     steps["chunk_ns"] = np.diff(steps["end_ns"], prepend=steps["begin_ns"].min() if len(steps) else 0)
     steps["measured"] = np.arange(len(steps)) > last
+    elsewhere = len(optimizer) > 0 and not bool((optimizer["thread"] == thread).any())
+    followed = as_trained(steps, optimizer, main) if elsewhere else None
     return Timeline(
         loops=loops,
         calls=calls,
-        steps=steps,
+        steps=steps if followed is None else followed,
         thread=thread,
-        trains_elsewhere=len(optimizer) > 0 and not bool((optimizer["thread"] == thread).any()),
+        trains_elsewhere=elsewhere,
+        is_followed=followed is not None,
         nested_calls=len(everything) - len(calls),
         other_threads=int(calls["thread"].nunique()) - 1,
         warm_up=warm_up,

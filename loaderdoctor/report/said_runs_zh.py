@@ -114,6 +114,7 @@ RUNS_SAY: Mapping[str, str] = {
     "The time in which ranks exchange gradients is not recorded; one rank alone, or steps under no_sync(), would tell it.": "没有记录各 rank 交换梯度的时间；单个 rank，或 no_sync() 下的步，可以给出。",
     "Only the wall time of this stage was recorded.": "只记录了这个阶段的墙钟时间。",
     "No step ended after warm-up.": "预热后没有步结束。",
+    "Batches are taken in a thread that does not train. It never stood at a full queue, so the training waits whenever its own thread does not compute: the share is of its CPU time.": "批次由不训练的线程取得。该线程从未停在满队列前，所以训练线程不计算时就是在等待：该占比由其 CPU 时间得出。",
     "Batches are taken in a thread that does not train: how long the training itself waits for them was not recorded.": "批次由不训练的线程取得：没有记录训练自身为此等待多久。",
     "Copies to the device are timed by its own clock, which was not available.": "向设备的复制由其自身的时钟计时，而该时钟不可用。",
     "No step after warm-up was free of epoch starts and evaluations.": "预热后没有不含 epoch 开始和评估的步。",
