@@ -14,6 +14,7 @@ from builders import around, exact
 
 from loaderdoctor.analyse.signals import HotFunction, LoaderSettings, Phase, Signals, Site
 from loaderdoctor.causes.base import Diagnosis, Evidence, Finding, Gain, Prescription, WhatIf
+from loaderdoctor.probe.layout import ROLE_MAIN
 from loaderdoctor.record.run import ProcessRecords, Run, RunMeta
 from loaderdoctor.values import Interval, Measured, Missing
 
@@ -74,7 +75,7 @@ def run(**overrides) -> Run:
         environment={"os": "Linux", "kernel": "6.8.0", "cpus_allowed_by": "quota", "working_directory_mount": "~"},
     )
     said = ProcessRecords(
-        header={"pid": 100},
+        header={"pid": 100, "role": ROLE_MAIN},
         tables={"process": {"at_ns": np.array([0]), "about_text": np.array([1])}},
         texts={1: json.dumps(ABOUT)},
     )

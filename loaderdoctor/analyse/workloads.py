@@ -60,8 +60,10 @@ def workload_of(
     workers = batches["worker"].fillna(-1).astype(int).tolist()
     chosen_s = (steps["sampler_ns"].clip(lower=0) / NS).tolist()
     work = tuple(
-        BatchWork(*parts, its_epoch, its_ordinal, worker, choose_s, waits * parts[-1])
-        for parts, its_epoch, its_ordinal, worker, choose_s in zip(
+        BatchWork(
+            cpu_s, disk_s, blocked_s, queued_s, send_s, got_s, its_epoch, its_ordinal, worker, choose_s, waits * got_s
+        )
+        for (cpu_s, disk_s, blocked_s, queued_s, send_s, got_s), its_epoch, its_ordinal, worker, choose_s in zip(
             seconds.to_numpy().tolist(), epoch.tolist(), ordinal.tolist(), workers, chosen_s, strict=True
         )
     )

@@ -63,6 +63,7 @@ class Evidence:
     value: float | None = None
     unit: str = ""
     threshold: float | None = None
+    is_least: bool | None = None  # the cause is found from the threshold on; False: below it; None: not said
 
 
 @dataclass(frozen=True)

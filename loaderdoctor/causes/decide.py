@@ -158,7 +158,9 @@ def _nothing_to_gain(one: Finding, signals: Signals) -> Finding:
     """A healthy run has no fault, however odd its settings look."""
     if one.status != FOUND:
         return one
-    share = number(signals.starved_share, "Waiting for data, of the time after warm-up", STARVES)
+    share = replace(
+        number(signals.starved_share, "Waiting for data, of the time after warm-up", STARVES), is_least=True
+    )
     return replace(one, status=RULED_OUT, evidence=(share,), step_share=None, gain=None, prescription=None, reasons=())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loaderdoctor import predict
@@ -58,7 +59,7 @@ def _answer(cause: Cause, signals: Signals, loader: LoaderSignals) -> Finding:
                 continue
             status = NOT_APPLICABLE if value.slug in ABSENT_BY_NATURE else NO_DATA
             return _about(cause, status, loader, reasons=(value.reason,))
-        shown = number(value, gate.signal.text, gate.bound)
+        shown = replace(number(value, gate.signal.text, gate.bound), is_least=gate.is_least)
         if not _passes(gate, value):
             return _about(cause, RULED_OUT, loader, evidence=(shown, *evidence))
         evidence.append(shown)
@@ -138,8 +139,10 @@ def predicted(gain: Gain, change: Change) -> Evidence:
     workers = change.settings.get("num_workers")
     replayed = f"Replayed with {counted(workers)}" if workers is not None else "Replayed with the cure"
     if gain.speedup.best >= WORTH.value and gain.speedup.low < NO_SLOWER.value:
-        return Evidence(f"{replayed}, at the low end", gain.speedup.low, "times as fast", NO_SLOWER.value)
-    return Evidence(replayed, gain.speedup.best, "times as fast", WORTH.value)
+        return Evidence(
+            f"{replayed}, at the low end", gain.speedup.low, "times as fast", NO_SLOWER.value, is_least=True
+        )
+    return Evidence(replayed, gain.speedup.best, "times as fast", WORTH.value, is_least=True)
 
 
 def _interval(value: Value) -> Interval | None:

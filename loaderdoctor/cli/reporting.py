@@ -51,7 +51,7 @@ def report_on(
     except OSError as error:
         sentence = f"{directory} cannot be written: {error.strerror}."
         raise LoaderDoctorError("output-unusable", sentence, ExitCode.NO_REPORT) from None
-    terminal.summary(done.run, done.signals, done.diagnosis, written)
+    terminal.summary(written)
     if any(note["slug"] == RECORDED_AS_A_PART for note in done.run.meta.notes):
         say(f"this is one part of a job; `loaderdoctor report {run_dirs[0].parent}` reads all parts as one.")
     return done

@@ -34,7 +34,9 @@ def choices(workload: Workload, last_workers: int, free_bytes: float | None) -> 
             change = _differing(workload, {**best, **option})
             if _fits(workload, change, free_bytes):
                 times_s[tuple(sorted(change.items()))] = replay(workload, change).total_s
-        best = dict(min(_within(times_s, SAME), key=lambda key: (len(key), memory_bytes(workload, dict(key)) or 0)))
+        near = _within(times_s, SAME)
+        shortest = min(near, key=lambda key: (len(key), memory_bytes(workload, dict(key)) or 0))
+        best = dict(shortest)
     near = _within(times_s, WITHIN)
     leanest = min(near, key=lambda key: (memory_bytes(workload, dict(key)) or 0, len(key), times_s[key]))
     return {BEST: best, LEANEST: dict(leanest)}

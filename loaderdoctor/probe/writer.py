@@ -63,6 +63,7 @@ class Writer:
         self.lost = 0
         self.control = Control.open(run_dir)
         self.detail = Detail(MOST_BYTES)
+        self.left: tuple[_Passed, ...] = ()  # until it is known whether their last epochs go on in detail
         self._passed: dict[int, _Passed] = {}  # by loader, of the stretch that goes without detail
         self._sink: MappedSink | WrittenSink | None = None
         self._has_failed = self._closed = self._is_full = self._capped = self._ended = False
@@ -104,8 +105,8 @@ class Writer:
             place = self._places.setdefault(kind, sink.claim())
         sink.put_at(place, _PACK[len(fields)](kind, *fields))
 
-    def step(self, now_ns: int, iterator: int) -> None:
-        """A step begins here, with the next batch of an iterator: detail is recorded from it on, or is not."""
+    def step(self, now_ns: int) -> None:
+        """A step begins here: detail is recorded from it on, or is not."""
         sink = self._sink
         if sink is None or not self.detail.changes(now_ns, sink.bytes):
             return
@@ -113,9 +114,14 @@ class Writer:
             detail = self.detail
             self.put(_PASSED, now_ns, now_ns, detail.level, detail.bits, UNKNOWN, 0, 0, 0, detail.window)
             return
-        for passed in self._passed.values():
-            passed.goes_on(iterator)
+        self.left = tuple(self._passed.values())
         self._passed = {}
+
+    def told(self, iterator: int) -> None:
+        """The first batch of a stretch with detail came: its epoch is not one that went by without, if it began there."""
+        left, self.left = self.left, ()
+        for passed in left:
+            passed.goes_on(iterator)
 
     def passed(self, watch: Watch, batch: int, begin_ns: int, end_ns: int) -> None:
         """A batch was taken in a stretch without detail."""
@@ -238,7 +244,7 @@ class Writer:
         self._texts, self._once, self.lost, self._why_lost = {}, {}, 0, 0
         self._places = {}
         self.detail.forked()
-        self._passed = {}
+        self._passed, self.left = {}, ()
 
 
 class _Passed:

@@ -32,8 +32,8 @@ class Written:
     """The files that were written, in order, and notes (slug, text) on those that were not, or lack a part."""
 
     files: tuple[Path, ...]
+    seen: ReportView
     notes: tuple[tuple[str, str], ...] = ()
-    lang: str = "en"
 
 
 def write(  # noqa: PLR0917 - the stages in their order
@@ -47,10 +47,13 @@ def write(  # noqa: PLR0917 - the stages in their order
     if unknown := sorted(set(formats) - set(FORMATS)):
         sentence = f"There is no format {', '.join(unknown)}: choose among {', '.join(FORMATS)}."
         raise LoaderDoctorError("unknown-format", sentence)
+    from loaderdoctor.report.view import view
+
     words = Words(lang)
     parts = Parts(words)
     notes: list[Note] = []
-    contents = _contents(run, signals, diagnosis, sorted(set(formats), key=FORMATS.index), lang, parts, notes)
+    seen = view(run, signals, diagnosis, lang)
+    contents = _contents(run, signals, diagnosis, sorted(set(formats), key=FORMATS.index), seen, parts, notes)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     files, faults = [], []
     for name, content in contents.items():
@@ -64,20 +67,24 @@ def write(  # noqa: PLR0917 - the stages in their order
             (directory / PATCH_FILE).unlink(missing_ok=True)
     if faults and not files:
         raise faults[0]
-    return Written(tuple(files), (*parts.notes, *notes), lang)
+    return Written(tuple(files), seen, (*parts.notes, *notes))
 
 
 def _contents(  # noqa: PLR0917 - what `write` is given, and where its notes go
-    run: Run, signals: Signals, diagnosis: Diagnosis, formats: Sequence[str], lang: str, parts: Parts, notes: list[Note]
+    run: Run,
+    signals: Signals,
+    diagnosis: Diagnosis,
+    formats: Sequence[str],
+    seen: ReportView,
+    parts: Parts,
+    notes: list[Note],
 ) -> dict[str, bytes]:
     """File name -> content, of each that can be made."""
     from loaderdoctor.report import html, json, markdown
     from loaderdoctor.report.prescribe import fix_patch
-    from loaderdoctor.report.view import view
 
-    seen = view(run, signals, diagnosis, lang)
     patch = parts.made(PATCH_FILE, lambda: fix_patch(run, signals, diagnosis), None)
-    data = parts.made("report.json", lambda: json.render(run, signals, diagnosis, lang), None)
+    data = parts.made("report.json", lambda: json.render(run, signals, diagnosis, seen), None)
     attachments = {"report.json": data, PATCH_FILE: patch.text if patch else None}
     makers: dict[str, Callable[[], str | bytes | None]] = {
         "html": lambda: html.render(seen),

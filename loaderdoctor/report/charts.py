@@ -55,7 +55,7 @@ def split_bar(steps: StepSignals, words: Words) -> SplitBar | None:
     if not rows:
         return None
     parts = tuple(Part(kind, f"{label} {length}", share) for kind, label, length, _, share in rows)
-    listed = ", ".join(f"{label} {length}" for _, label, length, *_ in rows)
+    listed = words.listed(f"{label} {length}" for _, label, length, *_ in rows)
     columns = (Column(words("column.part")), Column(words("column.time"), True), Column(words("column.share"), True))
     return SplitBar(
         sentence=words("split.sentence", total=figures.seconds(median_s), parts=listed),
@@ -134,10 +134,11 @@ def _steps_table(series: Sequence[tuple[float, ...]], kinds: Sequence[str], word
     return Table(words("steps.data"), columns, rows)
 
 
-def interval_chart(speedup: Interval, basis: str, words: Words) -> IntervalChart:
-    """A speed-up on an axis that starts at 1, or below where the interval does."""
-    start = min(1.0, speedup.low // 0.25 * 0.25)
-    top = start + figures.nice_ceiling(max(speedup.high - start, 0.1))
+def interval_chart(speedup: Interval, basis: str, words: Words, measured: Interval | None = None) -> IntervalChart:
+    """A speed-up on an axis that starts at 1, or below where the interval does; with what a treated run gained."""
+    lowest, highest = min(speedup.low, (measured or speedup).low), max(speedup.high, (measured or speedup).high)
+    start = min(1.0, lowest // 0.25 * 0.25)
+    top = start + figures.nice_ceiling(max(highest - start, 0.1))
     ticks = [start + (top - start) * part for part in (0.0, 0.5, 1.0)]
     numbers = {"best": figures.times(speedup.best), "range": figures.times_range(speedup)}
     return IntervalChart(
@@ -147,4 +148,5 @@ def interval_chart(speedup: Interval, basis: str, words: Words) -> IntervalChart
         high=(speedup.high - start) / (top - start),
         ticks=tuple(((tick - start) / (top - start), f"{figures.significant(tick)}{figures.TIMES}") for tick in ticks),
         caption=words(f"gain.{basis}", **numbers),
+        measured=None if measured is None else (measured.best - start) / (top - start),
     )

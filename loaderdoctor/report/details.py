@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loaderdoctor.causes.base import FOUND, NO_DATA
+from loaderdoctor.causes.base import FOUND
 from loaderdoctor.report import figures, treated
 from loaderdoctor.report.advice import fix, gain_in_words
 from loaderdoctor.report.charts_ranks import hosts_table
 from loaderdoctor.report.headline import cause_in_words, first_finding, loader_of
 from loaderdoctor.report.model import Column, FindingBlock, Listing, Table
-from loaderdoctor.report.page_one import MOST_RULED_OUT, evidence_text, ruled_out_entries, settings_in_words
+from loaderdoctor.report.page_one import evidence_text, no_data, ruled_out_entries, settings_in_words
 from loaderdoctor.report.prescribe import as_arguments
 from loaderdoctor.report.privacy import clean, code_path
 
@@ -63,7 +63,6 @@ def tables(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts
     every = (
         *parts.each("what-if", lambda one: _what_if(one, diagnosis, words), (signals,)),
         *parts.each("hosts", lambda one: hosts_table(one, words), (signals,)),
-        *parts.each("phases", lambda one: _phases(one, words), (signals,)),
         *parts.each("loaders", lambda one: _loaders(one, words), (signals,)),
         *parts.each("workers", lambda loader: _workers(loader, signals, words), loaders),
         *parts.each("stages", lambda loader: _stages(loader, signals, words), loaders),
@@ -101,14 +100,6 @@ def _what_if(signals: Signals, diagnosis: Diagnosis, words: Words) -> Table:
     columns = {"settings": False, "speedup": True, "range": True, "memory": True}
     current = settings_in_words(signals.main.settings, words) if signals.main else ""
     return _table(words("what-if.title"), columns, rows, words, words("what-if.note", settings=current))
-
-
-def _phases(signals: Signals, words: Words) -> Table:
-    rows = [
-        (words(f"phase.{p.name}"), figures.seconds(p.seconds), figures.share(p.share), figures.seconds(p.data_wait_s))
-        for p in signals.phases
-    ]
-    return _table(words("phases.title"), {"phase": False, "time": True, "share": True, "waiting": True}, rows, words)
 
 
 def _loaders(signals: Signals, words: Words) -> Table:
@@ -178,9 +169,9 @@ def lists(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts:
     folder = run.meta.working_directory
     makers: Mapping[str, Callable[[], Iterable[tuple[str, str]]]] = {
         "treated.title": lambda: treated.listed(diagnosis, words, folder),
-        "ruled-out.rest": lambda: ruled_out_entries(run, diagnosis, words)[MOST_RULED_OUT:],
-        "no-data.title": lambda: _no_data(run, diagnosis),
-        "notes.title": lambda: ((slug, clean(text, folder)) for slug, text in notes_of(run, signals)),
+        "ruled-out.rest": lambda: ruled_out_entries(run, diagnosis, words),
+        "no-data.title": lambda: no_data(run, diagnosis, words),
+        "notes.title": lambda: ((slug, clean(words.said(text), folder)) for slug, text in notes_of(run, signals)),
     }
     every = parts.each("lists", lambda key: Listing(words(key), tuple(makers[key]())), makers)
     return tuple(listing for listing in every if listing.entries)
@@ -192,18 +183,6 @@ def notes_of(run: Run, signals: Signals) -> Iterator[tuple[str, str]]:
         if isinstance(note, dict):
             yield str(note.get("slug", "")), str(note.get("text", ""))
     yield from signals.notes
-
-
-def _no_data(run: Run, diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
-    """Causes by what was missing for them."""
-    causes: dict[str, list[str]] = {}
-    for finding in diagnosis.findings:
-        if finding.status == NO_DATA:
-            text = "; ".join([*finding.reasons, *(entry.text for entry in finding.evidence)])
-            entry = causes.setdefault(clean(text, run.meta.working_directory), [])
-            if finding.cause not in entry:
-                entry.append(finding.cause)
-    return tuple((", ".join(names), text) for text, names in causes.items())
 
 
 def method(signals: Signals, words: Words) -> Listing:

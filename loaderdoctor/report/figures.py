@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from loaderdoctor.values import Measured
 
 if TYPE_CHECKING:
+    from loaderdoctor.report.words import Words
     from loaderdoctor.values import Interval, Value
 
 ABSENT = "\N{EN DASH}"
@@ -97,8 +98,8 @@ def _factor(value: float) -> str:
     return f"{value:.1f}" if value >= 1.3 else f"{value:.2f}"  # noqa: PLR2004 - below, a tenth is a third of the gain
 
 
-def quantity(value: float, unit: str) -> str:
-    """A number in any of the units that signals and causes use."""
+def quantity(value: float, unit: str, words: Words | None = None) -> str:
+    """A number in any of the units that signals and causes use, in the language of `words`."""
     if unit == "share" or unit.startswith("share "):
         return share(value)
     if unit == "s":
@@ -109,7 +110,7 @@ def quantity(value: float, unit: str) -> str:
         return f"{size(value)}/s"
     if unit == "times":
         return times(value)
-    return f"{significant(value)} {unit}".rstrip()
+    return f"{significant(value)} {words.said(unit) if words else unit}".rstrip()
 
 
 def cell(value: Value) -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from loaderdoctor.causes.base import Diagnosis, Finding
     from loaderdoctor.report.words import Words
 
+LEAST_PART, LEAST_OF_IT = 0.01, 0.05  # of the time, and of the share: less of the one or the other is not named
+NAMED_IN_HEADLINE = 0.2  # of the share; fewer copies stand below it, among the numbers
 _GPUS = frozenset({"cuda", "hip", "xpu", "mps"})
 
 
@@ -41,6 +43,25 @@ def subject(signals: Signals, words: Words) -> str:
     return words("subject.gpu" if signals.device.kind in _GPUS else "subject.device")
 
 
+def waits(signals: Signals, words: Words) -> str:
+    """How much it waits, and for what: batches, their copies, or both."""
+    kind, wait, copy = split_of(signals)
+    kind = "data" if kind == "both" and copy < NAMED_IN_HEADLINE * (wait + copy) else kind
+    return words(f"waits.{kind}", share=_share(signals), wait=figures.share(wait), copy=figures.share(copy))
+
+
+def split_of(signals: Signals) -> tuple[str, float, float]:
+    """What the starved share consists of, and both parts of it: (data|copies|both, waiting, copying)."""
+    share, copies = signals.starved_share, signals.device.copy_share
+    if not isinstance(share, Measured) or not isinstance(copies, Measured):
+        return "data", 0.0, 0.0
+    copy = min(share.value, copies.value)
+    wait = share.value - copy
+    if not copy >= max(LEAST_PART, LEAST_OF_IT * share.value):
+        return "data", wait, copy
+    return ("both" if wait >= max(LEAST_PART, LEAST_OF_IT * share.value) else "copies"), wait, copy
+
+
 def first_finding(diagnosis: Diagnosis) -> Finding | None:
     """Give the finding that the verdict is about; None where nothing was found."""
     return next((finding for finding in diagnosis.findings if finding.status == FOUND), None)
@@ -60,7 +81,7 @@ def cause_in_words(cause: str, signals: Signals, loader: LoaderSignals | None, w
 
 
 def _starving(signals: Signals, diagnosis: Diagnosis, words: Words) -> str:
-    values = {"subject": subject(signals, words), "share": _share(signals)}
+    values = {"subject": subject(signals, words), "waits": waits(signals, words)}
     finding = first_finding(diagnosis)
     if diagnosis.cause is None:
         return words("headline.starving-unnamed", **values)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from loaderdoctor.causes.base import FOUND, Action
 from loaderdoctor.report import treated
 from loaderdoctor.report.details import notes_of
-from loaderdoctor.report.headline import headline
 from loaderdoctor.report.page_one import facts_of
 from loaderdoctor.report.parts import Parts
 from loaderdoctor.report.prescribe import patch_of
@@ -35,25 +34,26 @@ if TYPE_CHECKING:
     )
     from loaderdoctor.causes.base import Diagnosis, Finding, Gain, Prescription, WhatIf
     from loaderdoctor.record.run import Run
+    from loaderdoctor.report.model import ReportView
     from loaderdoctor.values import Value
 
 # 1  first version
 SCHEMA = "loaderdoctor.report/1"
 
 
-def render(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> str:
-    """The report as JSON text."""
-    report = as_json(run, signals, diagnosis, lang)
+def render(run: Run, signals: Signals, diagnosis: Diagnosis, seen: ReportView) -> str:
+    """The report as JSON text; `seen` is what it says in words."""
+    report = as_json(run, signals, diagnosis, seen)
     return json_escaped(json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
-def as_json(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> dict[str, Any]:
+def as_json(run: Run, signals: Signals, diagnosis: Diagnosis, seen: ReportView) -> dict[str, Any]:
     """The report as JSON values: shares 0..1, seconds, bytes; null where something is not known."""
     folder = run.meta.working_directory
-    parts = Parts(Words(lang))
+    parts = Parts(Words(seen.lang))
     makers: Mapping[str, Callable[[], Any]] = {
         "run": lambda: _run(run),
-        "verdict": lambda: _verdict(signals, diagnosis, lang),
+        "verdict": lambda: _verdict(signals, diagnosis, seen),
         "step": lambda: _step(signals),
         "phases": lambda: [asdict(phase) for phase in signals.phases],
         "spells": lambda: [_spell(spell) for spell in signals.spells],
@@ -119,14 +119,14 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _verdict(signals: Signals, diagnosis: Diagnosis, lang: str) -> dict[str, Any]:
+def _verdict(signals: Signals, diagnosis: Diagnosis, seen: ReportView) -> dict[str, Any]:
     return {
         "status": diagnosis.status,
         "clock": signals.clock,
         "starved_share": _interval(signals.starved_share),
         "cause": diagnosis.cause,
         "limit": diagnosis.limit,
-        "headline": headline(signals, diagnosis, Words(lang)),
+        "headline": seen.headline,
         "reason": diagnosis.reason or None,
     }
 
@@ -229,15 +229,14 @@ def _finding(run: Run, signals: Signals, finding: Finding) -> dict[str, Any]:
         "evidence": [asdict(entry) | {"text": clean(entry.text, folder)} for entry in finding.evidence],
         "prescription": _prescription(run, signals, finding),
         "gain": _gain(finding.gain),
+        "promised": _gain(finding.promised),
         **_measured(finding),
     }
 
 
 def _measured(finding: Finding) -> dict[str, Any]:
-    """Of a finding whose prescription was tried: its gain as it was promised, and the runs that the new one is of."""
-    if finding.measured is None:
-        return {}
-    return {"promised": _gain(finding.promised), "measured": treated.as_json(finding.measured)}
+    """Of a finding whose prescription was tried: the runs that its gain is of."""
+    return {} if finding.measured is None else {"measured": treated.as_json(finding.measured)}
 
 
 def _prescription(run: Run, signals: Signals, finding: Finding) -> dict[str, Any] | None:

@@ -30,7 +30,7 @@ def render(view: ReportView) -> str:
 
 def _parts(view: ReportView, parts: Parts) -> Iterator[tuple[str, ...]]:
     """The lines of each part; a sentence for one that fails."""
-    for draw in (_opening, _facts, _proof, _first_fix, _gain, _sure, _ruled_out):
+    for draw in (_opening, _facts, _proof, _first_fix, _gain, _sure, _ruled_out, _unmeasured):
         yield _drawn(parts, draw, view)
     for finding in view.findings:
         yield _drawn(parts, _finding, finding)
@@ -48,6 +48,8 @@ def _drawn(parts: Parts, draw: Callable[[S], Iterator[str]], what: S) -> tuple[s
 def _opening(view: ReportView) -> Iterator[str]:
     yield f"## {plain(view.headline)}"
     yield f"\n{plain(view.lead)}\n"
+    if view.ended:
+        yield f"{plain(view.ended)}\n"
 
 
 def _facts(view: ReportView) -> Iterator[str]:
@@ -87,6 +89,10 @@ def _ruled_out(view: ReportView) -> Iterator[str]:
     yield from _list(view.ruled_out)
 
 
+def _unmeasured(view: ReportView) -> Iterator[str]:
+    yield from _list(view.unmeasured)
+
+
 def _finding(finding: FindingBlock) -> Iterator[str]:
     yield f"\n### {plain(finding.title)} ({_code(finding.cause)})\n"
     yield from (f"- {plain(text)}" for text in (*finding.facts, *finding.evidence))
@@ -102,6 +108,10 @@ def _fix(fix: Fix) -> Iterator[str]:
     if fix.commands:
         yield f"\n{plain(fix.apply)}\n" if fix.apply else ""
         yield _fenced("sh", list(fix.commands))
+    for example in fix.examples:
+        yield f"\n{plain(example.text)}\n"
+        if example.code:
+            yield _fenced("python", example.code.split("\n"))
     if fix.safety:
         yield f"\n{plain(fix.safety)}"
 

@@ -100,6 +100,36 @@ class IntervalChart:
     high: float
     ticks: tuple[tuple[float, str], ...]
     caption: str
+    measured: float | None = None  # of the run with the prescription
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A piece of a picture.  `kind` is its colour.
+
+    shape: bars (x, y, width, height of each), line and area (x, y of each corner), dash (as line), text (x, y of its start,
+    middle or end, as `anchor` says), dot (x, y).
+    """
+
+    shape: str
+    kind: str
+    at: tuple[float, ...]
+    text: str = ""
+    anchor: str = "start"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing on a sheet of its own units, and its numbers behind it; where there is nothing to draw, why."""
+
+    title: str
+    sentence: str
+    width: float = 0.0
+    height: float = 0.0
+    marks: tuple[Mark, ...] = ()
+    caption: str = ""
+    legend: tuple[tuple[str, str], ...] = ()
+    data: Table | None = None
 
 
 @dataclass(frozen=True)
@@ -135,6 +165,14 @@ class DiffLine:
 
 
 @dataclass(frozen=True)
+class Example:
+    """A place in the code, or a thing to do, and how it is written."""
+
+    text: str
+    code: str
+
+
+@dataclass(frozen=True)
 class Fix:
     """What to change, or what to run instead: sentences before the diff, commands behind it."""
 
@@ -144,6 +182,7 @@ class Fix:
     apply: str = ""  # the sentence before the commands
     commands: tuple[str, ...] = ()
     safety: str = ""
+    examples: tuple[Example, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -176,6 +215,16 @@ class FindingBlock:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """What a terminal shows beside headline and files: empty where there is nothing to say."""
+
+    gain: str
+    fix: str
+    sure: str
+    next: str  # without a patch
+
+
+@dataclass(frozen=True)
 class Labels:
     """The few words that belong to no section."""
 
@@ -194,18 +243,22 @@ class ReportView:
     run_line: str
     headline: str
     lead: str
+    ended: str  # how, where not by itself
     facts: tuple[Fact, ...]
     proof: Proof
     fix: Fix
     gain: Gain
     sure: Listing
     ruled_out: Listing
+    unmeasured: Listing
     environment: Listing
     details_title: str
     findings_title: str
     findings: tuple[FindingBlock, ...]
+    pictures: tuple[Picture, ...]
     tables: tuple[Table, ...]
     lists: tuple[Listing, ...]
     method: Listing
+    summary: Summary
     labels: Labels
     ranks: RanksChart | None = None  # where more than one process trains

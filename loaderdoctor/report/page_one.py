@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from loaderdoctor.causes.base import RULED_OUT
+from loaderdoctor.analyse.signals import ENDED_BY_ITSELF
+from loaderdoctor.causes.base import FOUND, NO_DATA, RULED_OUT
 from loaderdoctor.report import figures
-from loaderdoctor.report.advice import words_after_profile
+from loaderdoctor.report.headline import split_of
 from loaderdoctor.report.model import Fact, Listing
+from loaderdoctor.report.next_run import first_tenth, words_after_profile
 from loaderdoctor.report.privacy import clean, clean_facts
 from loaderdoctor.values import Interval, Measured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from loaderdoctor.analyse.signals import LoaderSettings, Signals
     from loaderdoctor.causes.base import Diagnosis, Evidence, Finding
@@ -25,7 +27,15 @@ MOST_RULED_OUT = 5  # as many as fit on the first page; the second page has the 
 MOST_REASONS = 4
 LONGEST_COMMAND = 100  # characters of the run line
 SECONDS_PER_HOUR = 3600
-ENDED_EARLY = frozenset({"crash", "signal", "interrupt", "running"})
+MOST_UNMEASURED = 3
+MOST_NAMES = 3  # of causes that one number rules out
+# What people suspect first, and so what they want to see ruled out.
+SUSPECTS = (
+    "no-workers", "too-few-workers", "storage-bandwidth", "cpu-decode", "unpinned-memory", "gpu-bound", "too-many-workers",
+    "small-file-latency", "remote-latency", "cpu-augment", "thread-oversubscription", "python-overhead", "worker-respawn",
+    "blocking-h2d", "device-sync", "host-work-main", "noisy-neighbour", "memory-pressure", "cpu-quota", "slow-collate",
+    "page-cache-overflow", "head-of-line",
+)  # fmt: skip
 TRUSTED = frozenset({"starving", "healthy"})  # the verdicts that stand on a share known well enough
 
 
@@ -54,15 +64,23 @@ def facts(
 def _waiting(signals: Signals, words: Words) -> Fact:
     share = signals.starved_share
     if not isinstance(share, Measured):
-        return Fact(words("fact.waiting"), figures.ABSENT, share.reason)
-    detail = words("fact.waiting.detail", range=figures.share_range(Interval.of(share)))
-    return Fact(words("fact.waiting"), figures.share(share.value), detail)
+        return Fact(words("fact.waiting.data"), figures.ABSENT, words.said(share.reason))
+    kind, wait, copy = split_of(signals)
+    values = {
+        "range": figures.share_range(Interval.of(share)),
+        "length": figures.seconds(signals.measured_s),
+        "steps": words.count("step", signals.steps.after_warm_up),
+        "wait": figures.share(wait),
+        "copy": figures.share(copy),
+    }
+    detail = words(f"fact.waiting.detail.{kind}", **values)
+    return Fact(words(f"fact.waiting.{kind}"), figures.share(share.value), detail)
 
 
 def _step_now(signals: Signals, words: Words) -> Fact:
     median = signals.steps.median_s
     if not isinstance(median, Measured):
-        return Fact(words("fact.step"), figures.ABSENT, median.reason)
+        return Fact(words("fact.step"), figures.ABSENT, words.said(median.reason))
     detail = words("fact.step.detail", steps=words.count("steady", signals.steps.count))
     return Fact(words("fact.step"), figures.seconds(median.value), detail)
 
@@ -70,14 +88,15 @@ def _step_now(signals: Signals, words: Words) -> Fact:
 def _step_after(signals: Signals, finding: Finding | None, words: Words) -> Fact | None:
     """The median step over the speed-up: what it becomes if it gains as the whole does."""
     median = signals.steps.median_s
-    if finding is None or finding.gain is None or not isinstance(median, Measured):
+    gain = None if finding is None else finding.gain
+    if gain is None or not isinstance(median, Measured):
         return None
-    speedup = finding.gain.speedup
+    speedup = gain.speedup
     range_ = figures.seconds_range(median.value / speedup.high, median.value / speedup.low)
     return Fact(
         words("fact.after"),
         figures.seconds(median.value / speedup.best),
-        words(f"fact.after.{finding.gain.basis}", range=range_),
+        words(f"fact.after.{gain.basis}", range=range_),
     )
 
 
@@ -102,8 +121,9 @@ def sure(run: Run, signals: Signals, finding: Finding | None, words: Words) -> L
     entries: list[str] = []
     if finding is not None:
         title = words("sure.title-of", confidence=words(f"confidence.{finding.confidence}"))
-        entries += [clean(reason, run.meta.working_directory) for reason in finding.reasons or _texts(finding, words)]
-    entries = [*entries[:MOST_REASONS], *_measured(run, signals, words)]
+        said = [words.said(reason) for reason in finding.reasons] or _texts(finding, words)
+        entries += [clean(reason, run.meta.working_directory) for reason in said]
+    entries = [*entries[:MOST_REASONS], *_measured(signals, words)]
     return Listing(title, tuple(("", entry) for entry in entries))
 
 
@@ -111,46 +131,96 @@ def _texts(finding: Finding, words: Words) -> tuple[str, ...]:
     return tuple(evidence_text(entry, words) for entry in finding.evidence)
 
 
-def _measured(run: Run, signals: Signals, words: Words) -> Iterator[str]:
+def _measured(signals: Signals, words: Words) -> Iterator[str]:
     excluded = dict(signals.steps.excluded)
     warm_up = excluded.pop("warm-up", signals.warm_up_steps)
     values = {"warm_up": f"{warm_up:,}", "others": f"{sum(excluded.values()):,}"}
     yield words("sure.steps", steps=words.count("steady", signals.steps.count), **values)
     yield words(f"sure.clock.{signals.clock}")
-    if run.meta.ended_by in ENDED_EARLY:
-        yield words(f"sure.ended.{run.meta.ended_by}", status=run.meta.exit_code)
     if signals.lost_records:
         yield words("sure.lost", n=f"{signals.lost_records:,}")
+    tenth = first_tenth(signals)
+    if tenth is not None:
+        yield words("sure.tenth", n=f"{tenth:,}", steps=tenth)
 
 
 def ruled_out(run: Run, diagnosis: Diagnosis, words: Words) -> Listing:
-    """What it is not, each with its number."""
+    """What it is not, each with the number that says so; first what people suspect first."""
     entries = ruled_out_entries(run, diagnosis, words)
-    more = len(entries) - MOST_RULED_OUT
-    note = words("ruled-out.more", n=more) if more > 0 else "" if entries else words("ruled-out.none")
-    return Listing(words("ruled-out.title"), entries[:MOST_RULED_OUT], note)
+    note = words("ruled-out.more", n=words.count("cause", causes_in(entries))) if entries else words("ruled-out.none")
+    return Listing(words("ruled-out.title"), _few(entries[:MOST_RULED_OUT], words), note)
+
+
+def causes_in(entries: Iterable[tuple[str, str]]) -> int:
+    """How many causes the terms of a list name."""
+    return sum(len(term.split(", ")) for term, _ in entries)
+
+
+def _few(entries: Iterable[tuple[str, str]], words: Words) -> tuple[tuple[str, str], ...]:
+    """Entries that name no more causes than one reads."""
+    return tuple((_first_names(term.split(", "), words), text) for term, text in entries)
+
+
+def _first_names(names: Sequence[str], words: Words) -> str:
+    if len(names) <= MOST_NAMES + 1:
+        return ", ".join(names)
+    return words("ruled-out.alike", names=", ".join(names[:MOST_NAMES]), n=len(names) - MOST_NAMES)
 
 
 def ruled_out_entries(run: Run, diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str], ...]:
-    """Every cause that was ruled out, with the evidence; a cause once, whatever the number of loaders."""
-    entries: dict[str, str] = {}
-    found = {finding.cause for finding in diagnosis.findings if finding.status == "found"}
+    """The causes that were ruled out, by the number that did it; a cause once, whatever the number of loaders."""
+    found = {finding.cause for finding in diagnosis.findings if finding.status == FOUND}
+    said: dict[str, str] = {}
     for finding in diagnosis.findings:
-        if finding.status == RULED_OUT and finding.cause not in found and finding.cause not in entries:
-            text = "; ".join(_texts(finding, words)) or "; ".join(finding.reasons)
-            entries[finding.cause] = clean(text, run.meta.working_directory)
-    return tuple(entries.items())
+        if finding.status == RULED_OUT and finding.cause not in found and finding.cause not in said:
+            text = next(iter(_texts(finding, words)), "; ".join(map(words.said, finding.reasons)))
+            said[finding.cause] = clean(text, run.meta.working_directory)
+    alike: dict[str, list[str]] = {}
+    for cause in sorted(said, key=_suspected):
+        alike.setdefault(said[cause], []).append(cause)
+    return tuple((", ".join(causes), text) for text, causes in alike.items())
+
+
+def _suspected(cause: str) -> int:
+    return SUSPECTS.index(cause) if cause in SUSPECTS else len(SUSPECTS)
 
 
 def evidence_text(evidence: Evidence, words: Words) -> str:
-    """The words of an evidence with its number, and what it was held against."""
+    """The words of an evidence with its number, what it was held against, and from which side."""
+    text = words.said(evidence.text)
     if evidence.value is None:
-        return evidence.text
-    number = figures.quantity(evidence.value, evidence.unit)
-    said = f"{evidence.text.rstrip('.:')}: {number}"
+        return text
+    said = words(
+        "evidence.number", text=text.rstrip(".:。："), number=figures.quantity(evidence.value, evidence.unit, words)
+    )
     if evidence.threshold is None:
         return said
-    return words("evidence.threshold", said=said, threshold=figures.quantity(evidence.threshold, evidence.unit))
+    side = {True: "least", False: "below", None: "plain"}[evidence.is_least]
+    threshold = figures.quantity(evidence.threshold, evidence.unit, words)
+    return words(f"evidence.threshold.{side}", said=said, threshold=threshold)
+
+
+def unmeasured(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words) -> Listing:
+    """What this run could not tell: the largest gaps first."""
+    by_itself = words.said(ENDED_BY_ITSELF.reason)  # nothing was missed in a run that did not break
+    gaps = tuple((causes, why) for causes, why in no_data(run, diagnosis, words) if why != by_itself)
+    if signals.clock != "device" and signals.device.kind != "cpu":
+        gaps = (("", words("unmeasured.device-clock")), *gaps)
+    left = causes_in(gaps[MOST_UNMEASURED:])
+    more = words("unmeasured.more", n=words.count("cause", left)) if left else ""
+    return Listing(words("unmeasured.title"), _few(gaps[:MOST_UNMEASURED], words), more)
+
+
+def no_data(run: Run, diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str], ...]:
+    """Causes by what was missing for them; those that most causes lack first."""
+    causes: dict[str, list[str]] = {}
+    for finding in diagnosis.findings:
+        if finding.status == NO_DATA:
+            text = "; ".join(map(words.said, [*finding.reasons, *(entry.text for entry in finding.evidence)]))
+            entry = causes.setdefault(clean(text, run.meta.working_directory), [])
+            if finding.cause not in entry:
+                entry.append(finding.cause)
+    return tuple((", ".join(names), text) for text, names in sorted(causes.items(), key=lambda one: -len(one[1])))
 
 
 def environment(run: Run, signals: Signals, words: Words) -> Listing:
@@ -236,4 +306,4 @@ def settings_in_words(settings: LoaderSettings, words: Words) -> str:
         words(f"setting.persistent.{'on' if settings.persistent_workers else 'off'}") if settings.num_workers else "",
         settings.start_method or "",
     ]
-    return ", ".join(entry for entry in entries if entry)
+    return words.listed(entry for entry in entries if entry)

@@ -6,7 +6,6 @@ With TIMES it trains with each of its settings in turn, ROUNDS times, and writes
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 import time
@@ -128,7 +127,7 @@ def main():
         run(0, spec, times, rounds, None)
         return
     with tempfile.TemporaryDirectory() as folder:
-        arguments = (spec, times, rounds, os.path.join(folder, "meeting"))
+        arguments = (spec, times, rounds, f"{folder}/meeting")
         mp.spawn(run, arguments, nprocs=spec["ranks"])
 
 

@@ -16,6 +16,7 @@ from loaderdoctor.probe.layout import CLOCK_FIELDS
 from loaderdoctor.record import RECORDED_AS_A_PART, parts_in, read_job
 from loaderdoctor.record.run import Samples
 from loaderdoctor.report import json as report_json
+from loaderdoctor.report.view import view
 
 FAST, SLOW = "wccc", "wwwc"  # steps of equal length: who waits less for data waits for the others instead
 PART = {"slug": RECORDED_AS_A_PART, "text": "One of several."}
@@ -103,7 +104,8 @@ def test_what_each_host_is_and_said_stays_its_own(tmp_path):
     ]
     assert ("gpu-lost", "host-1: Gone.") in signals.notes
     assert RECORDED_AS_A_PART not in slugs(signals)
-    report = report_json.as_json(run, signals, causes.diagnose(signals))
+    diagnosis = causes.diagnose(signals)
+    report = report_json.as_json(run, signals, diagnosis, view(run, signals, diagnosis))
     assert [host["environment"]["cpus_allowed"] for host in report["hosts"]] == [8, 4]
     assert not {"zeta", "alpha"} & set(json.dumps(report).split('"'))
 

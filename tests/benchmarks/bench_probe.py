@@ -21,8 +21,10 @@ from pathlib import Path
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+import loaderdoctor
+
 BATCHES, STEPS, PAIRS = 2000, 500, 25
-FOLDER = Path(__file__).parents[2] / "loaderdoctor" / "probe"
+FOLDER = Path(loaderdoctor.__file__).parent / "probe"
 
 
 class Nothing(Dataset):

@@ -22,11 +22,11 @@ def reports() -> dict[str, str]:
         sample = make()
         seen = view(*sample)
         patch = fix_patch(sample.run, sample.signals, sample.diagnosis)
-        written = Written((Path("report.html"), *([Path(PATCH_FILE)] if patch else [])), (), sample.lang)
+        written = Written((Path("report.html"), *([Path(PATCH_FILE)] if patch else [])), seen)
         files[f"{name}.html"] = html.render(seen)
-        files[f"{name}.json"] = json.render(*sample)
+        files[f"{name}.json"] = json.render(*sample[:3], seen)
         files[f"{name}.md"] = markdown.render(seen)
-        files[f"{name}.txt"] = "".join(f"{line}\n" for line in terminal.lines(*sample[:3], written))
+        files[f"{name}.txt"] = "".join(f"{line}\n" for line in terminal.lines(written))
     return files
 
 

@@ -32,6 +32,7 @@ STARTS = f"""
 import os, psutil, signal, subprocess, sys
 from loaderdoctor.launch import child
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests under nohup ignores it, and so would the tool
 with child.started([sys.executable, "-c", {LISTENS!r}], os.environ) as running:
     me, script = os.getpid(), running.process.pid
     (witness,) = {{process.pid for process in psutil.Process().children()}} - {{script}}

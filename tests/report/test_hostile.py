@@ -41,7 +41,7 @@ ALLOWED = {
     "html", "head", "title", "style", "meta", "body", "header", "main", "section", "article", "h1", "h2", "h3",
     "h4", "p", "br", "div", "span", "strong", "small", "code", "pre", "ul", "li", "dl", "dt", "dd", "figure",
     "figcaption", "details", "summary", "table", "caption", "thead", "tbody", "tr", "th", "td", "svg", "line",
-    "rect", "path", "circle", "text",
+    "rect", "path", "circle", "text", "polygon", "polyline",
 }  # fmt: skip
 OURS = {  # fields that the analysis fills from lists of its own, never from a run
     "status", "cause", "limit", "confidence", "basis", "safety", "clock", "role", "kind", "name", "where",
@@ -216,7 +216,7 @@ def test_the_fetcher_refuses_all_but_fonts(url):
 
 def test_terminal(text, tmp_path, capsys):
     run, signals, diagnosis = hostile(text)
-    terminal.summary(run, signals, diagnosis, Written((tmp_path / "report.html",), (("x", text),)))
+    terminal.summary(Written((tmp_path / "report.html",), view(run, signals, diagnosis), (("x", text),)))
     say(text)
     err = capsys.readouterr().err
     assert not UNSEEN.search(err.replace("\n", ""))

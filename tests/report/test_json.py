@@ -7,8 +7,18 @@ import pytest
 import report_samples
 from report_samples import SAMPLES
 
-from loaderdoctor.report.json import as_json, render
+from loaderdoctor.report import json as report_json
+from loaderdoctor.report.view import view
 from loaderdoctor.values import Measured
+
+
+def as_json(*sample):
+    return report_json.as_json(*sample[:3], view(*sample))
+
+
+def render(*sample):
+    return report_json.render(*sample[:3], view(*sample))
+
 
 NUMBER, TEXT, NULLABLE, ANY = (int, float), (str,), (int, float, type(None)), (object,)
 INTERVAL = {"low": NUMBER, "best": NUMBER, "high": NUMBER}

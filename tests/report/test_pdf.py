@@ -6,9 +6,11 @@ import re
 import zlib
 from dataclasses import replace
 
+import builders
 import pytest
 from report_samples import SAMPLES
 
+from loaderdoctor.analyse import signals_of
 from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.report import pdf
 from loaderdoctor.report.view import view
@@ -80,3 +82,34 @@ def test_without_pango_there_is_an_error_with_a_name(monkeypatch):
     with pytest.raises(LoaderDoctorError) as raised:
         pdf.render(view(*SAMPLES["starving"]()), {}, AT)
     assert raised.value.slug == "pdf-libraries-missing"
+
+
+MOST_BYTES = 300_000  # of an attachment to a ticket
+
+
+@pytest.mark.parametrize("name", ["starving", "two_loaders", "chinese"])
+def test_the_file_is_small_enough_to_attach(name):
+    assert len(pdf.render(view(*SAMPLES[name]()), ATTACHED, AT).data) < MOST_BYTES
+
+
+def test_many_workers_and_steps_make_no_more_pages_than_one_reads():
+    """64 workers and 1,000 steps, by long names: tables are cut, and say how much they leave out."""
+    run = builders.run_from("[" + "wc" * 1000, num_workers=64, fetch_s=0.5, unit_s=0.01)
+    shown = view(run, signals_of(run), SAMPLES["two_loaders"]().diagnosis)
+    drawn = pdf.render(shown, {}, AT)
+    assert drawn.first_page_is_whole
+    assert drawn.pages <= 8
+    assert [text for text in drawn.warnings if "notdef" not in text] == []
+    assert any(table.note.endswith("39 more rows in report.json.") for table in shown.tables)
+
+
+def test_the_rules_of_pdf_ua_that_can_be_read_from_the_file():
+    """Tagged, with a title that is shown, a language, and a description of each figure."""
+    everything = b"\n".join(streams(pdf.render(view(*SAMPLES["starving"]()), {}, AT).data))
+    assert b"/Marked true" in everything
+    assert b"/DisplayDocTitle true" in everything
+    assert b"/Suspects true" not in everything
+    figures = re.findall(rb"/S /Figure", everything)
+    assert len(figures) >= 3
+    assert len(re.findall(rb"/Alt ", everything)) >= len(figures)
+    assert b"/S /TH" in everything

@@ -79,7 +79,7 @@ def test_every_format_has_it(lang):
     page = html.render(seen)
     assert page.count(f"<title>{sentence}</title>") == 1
     assert sentence.split("(")[0].strip() in markdown.render(seen).replace("\\", "")
-    report = json.loads(json.dumps(as_json(run, told, DIAGNOSIS, lang)))
+    report = json.loads(json.dumps(as_json(run, told, DIAGNOSIS, seen)))
     assert [list(spell) for spell in report["spells"]] == [
         ["from_step", "to_step", "from_s", "to_s", "starved_share"]
     ] * 2

@@ -4,12 +4,12 @@ import pytest
 from report_samples import SAMPLES
 
 from loaderdoctor.report import Written, terminal
+from loaderdoctor.report.view import view
 
 
 def shown(name, tmp_path, capsys, notes=()):
-    run, signals, diagnosis, lang = SAMPLES[name]()
     files = tuple(tmp_path / file for file in ("report.html", "report.json", "fix.patch"))
-    terminal.summary(run, signals, diagnosis, Written(files, notes, lang))
+    terminal.summary(Written(files, view(*SAMPLES[name]()), notes))
     out, err = capsys.readouterr()
     assert out == ""
     return err.splitlines()
@@ -44,8 +44,7 @@ def test_the_lines_of_a_starving_run(tmp_path, capsys, monkeypatch):
     ],
 )
 def test_the_next_command_without_a_patch(name, command):
-    run, signals, diagnosis, lang = SAMPLES[name]()
-    assert list(terminal.lines(run, signals, diagnosis, Written((), (), lang)))[-1] == f"next   {command}"
+    assert list(terminal.lines(Written((), view(*SAMPLES[name]()))))[-1] == f"next   {command}"
 
 
 def test_notes_on_files_that_are_not_there(tmp_path, capsys):

@@ -6,10 +6,12 @@ import pytest
 import report_samples
 from report_samples import SAMPLES
 
-from loaderdoctor.analyse.signals import LoaderSettings, Site
-from loaderdoctor.causes.base import Prescription
+from loaderdoctor.analyse.signals import ENDED_BY_ITSELF, LoaderSettings, Site
+from loaderdoctor.causes.base import Action, Evidence, Finding, Gain, Prescription
 from loaderdoctor.report.charts import MOST_MARKS, interval_chart, means, steps_chart
 from loaderdoctor.report.details import MOST_ROWS
+from loaderdoctor.report.model import Example
+from loaderdoctor.report.page_one import evidence_text
 from loaderdoctor.report.view import view
 from loaderdoctor.report.words import Words
 from loaderdoctor.values import Interval
@@ -89,8 +91,11 @@ def test_the_lead_says_what_to_do_and_what_happens_then():
     [
         ("starving", ("git apply fix.patch",)),
         ("healthy_plain", ("loaderdoctor profile train.py --data /mnt/leaves --hf-token '***'",)),
-        ("unknown", ("loaderdoctor check", "loaderdoctor profile train.py --data /mnt/leaves --hf-token '***'")),
-        ("not_enough_data", ("loaderdoctor profile train.py --data /mnt/leaves --hf-token '***'",)),
+        (
+            "unknown",
+            ("loaderdoctor check", "loaderdoctor profile --steps 100 train.py --data /mnt/leaves --hf-token '***'"),
+        ),
+        ("not_enough_data", ("loaderdoctor profile --steps 100 train.py --data /mnt/leaves --hf-token '***'",)),
         ("advice_only", ()),
     ],
 )
@@ -151,16 +156,19 @@ def test_the_patch_of_another_finding_is_named_beside_it():
 @pytest.mark.parametrize(
     ("ended_by", "said"),
     [
-        ("crash", "the script ended early, with status 1"),
-        ("signal", "the script was ended by a signal, with status 1"),
-        ("interrupt", "the script was interrupted"),
-        ("running", "the script was still running when this was read"),
+        ("script", ""),
+        ("steps", "The script was ended by --steps 240, as asked: 243 steps after warm-up were recorded."),
+        ("crash", "The script crashed, with status 1: this report is about the 243 steps after warm-up before that."),
+        (
+            "signal",
+            "The script was ended by a signal, with status 1: this report is about the 243 steps after warm-up before that.",
+        ),
+        ("interrupt", "The script was interrupted: this report is about the 243 steps after warm-up before that."),
     ],
 )
-def test_an_early_end_is_said(ended_by, said):
-    run = report_samples.run(ended_by=ended_by, exit_code=1)
-    assert ("", said) in seen("starving", run=run).sure.entries
-    assert ("", said) not in seen("starving").sure.entries
+def test_how_it_ended_is_said_where_not_by_itself(ended_by, said):
+    run = report_samples.run(ended_by=ended_by, exit_code=1, options={"steps": 240})
+    assert seen("starving", run=run).ended == said
 
 
 def test_a_loader_that_is_not_torchs_is_named_by_its_type():
@@ -192,9 +200,31 @@ def test_a_long_diff_is_cut_on_the_page():
 
 def test_ruled_out_causes_stand_once_and_the_rest_follows():
     shown = seen("starving")
-    first, rest = shown.ruled_out, shown.lists[0]
-    assert [term for term, _ in (*first.entries, *rest.entries)] == [cause for cause, _ in report_samples.RULED_OUT]
-    assert first.note == "3 more below, under Details."
+    first, all_of_them = shown.ruled_out, shown.lists[0]
+    suspects_first = ["no-workers", "storage-bandwidth", "gpu-bound", "blocking-h2d", "device-sync"]
+    assert [term for term, _ in first.entries] == suspects_first
+    assert {term for term, _ in all_of_them.entries} == {cause for cause, _ in report_samples.RULED_OUT}
+    assert first.note == "8 causes in all, each with its number, below under Details."
+
+
+def test_causes_that_one_number_rules_out_stand_together():
+    number = Evidence("Waiting for this loader", 0.001, "share", 0.02, is_least=True)
+    causes = ("cpu-decode", "slow-collate", "gc-pause", "head-of-line", "sampler-cost", "audio-on-the-fly")
+    sample = SAMPLES["starving"]()
+    found = tuple(Finding(cause, "ruled-out", evidence=(number,)) for cause in causes)
+    shown = view(*sample._replace(diagnosis=replace(sample.diagnosis, findings=found)))
+    said = "Waiting for this loader: 0.1 % (it takes 2 % or more)"
+    assert shown.ruled_out.entries == (("cpu-decode, slow-collate, head-of-line and 3 more", said),)
+    assert shown.lists[0].entries == (
+        ("cpu-decode, slow-collate, head-of-line, gc-pause, sampler-cost, audio-on-the-fly", said),
+    )
+
+
+@pytest.mark.parametrize(
+    ("is_least", "said"), [(True, "it takes 2 % or more"), (False, "it takes less than 2 %"), (None, "threshold 2 %")]
+)
+def test_a_threshold_says_which_way(is_least, said):
+    assert evidence_text(Evidence("Waiting", 0.5, "share", 0.02, is_least), Words()) == f"Waiting: 50 % ({said})"
 
 
 def test_evidence_has_its_number_and_what_it_was_held_against():
@@ -206,9 +236,66 @@ def test_evidence_has_its_number_and_what_it_was_held_against():
 def test_causes_without_data_are_gathered_by_what_was_missing():
     entries = next(listing for listing in seen("starving").lists if listing.title == "Not checked, and why").entries
     assert entries == (
-        ("numa-misplacement", "The system does not name its NUMA nodes."),
         ("clock-throttled, launch-bound", "The CPU's clock is not shown in this container."),
+        ("numa-misplacement", "The system does not name its NUMA nodes."),
     )
+    assert seen("starving").unmeasured.entries == entries
+
+
+def test_a_run_that_ended_by_itself_misses_nothing_about_its_end():
+    sample = SAMPLES["starving"]()
+    whole = Finding("fork-deadlock", "no-data", reasons=(ENDED_BY_ITSELF.reason,))
+    assert view(*sample._replace(diagnosis=replace(sample.diagnosis, findings=(whole,)))).unmeasured.entries == ()
+
+
+@pytest.mark.parametrize(
+    ("share", "copies", "said", "fact"),
+    [
+        (0.58, 0.0, "waits for data 58 % of the time", "Waiting for data"),
+        (0.58, 0.03, "waits for data 58 % of the time", "Waiting for data and copies"),
+        (0.58, 0.2, "waits 58 % of the time, 38 % for data and 20 % for its copies", "Waiting for data and copies"),
+        (0.45, 0.449, "waits 45 % of the time for copies of its data", "Waiting for copies"),
+    ],
+)
+def test_waiting_is_told_from_copying(share, copies, said, fact):
+    sample = SAMPLES["starving"]()
+    device = replace(sample.signals.device, copy_share=report_samples.exact(copies))
+    signals = replace(sample.signals, starved_share=report_samples.around(share), device=device)
+    shown = view(*sample._replace(signals=signals))
+    assert shown.headline.startswith(f"The GPU {said}: ")
+    assert shown.facts[0].label == fact
+
+
+@pytest.mark.parametrize(
+    ("speedup", "said"),
+    [
+        ((1.9, 2.0, 2.1), "A run with the change measured 2.0× as fast (1.9–2.1×), as promised: 1.9–2.5×."),
+        ((1.1, 1.2, 1.3), "A run with the change measured 1.20× as fast (1.10–1.3×); promised were 1.9–2.5×."),
+    ],
+)
+def test_what_a_treated_run_gained_stands_beside_the_promise(speedup, said):
+    sample = SAMPLES["starving"]()
+    first, *others = sample.diagnosis.findings
+    measured = replace(first, gain=Gain(Interval(*speedup), "measured"), promised=first.gain)
+    shown = view(*sample._replace(diagnosis=replace(sample.diagnosis, findings=(measured, *others))))
+    assert shown.gain.sentences[0] == said
+    assert 0 < shown.gain.chart.measured < 1
+    assert shown.facts[2].detail.startswith("measured, ")
+    assert said in shown.lead
+    assert said == shown.summary.gain
+
+
+def test_a_code_cure_has_its_place_and_its_example():
+    site = Site(f"{report_samples.FOLDER}/photos.py", 48)
+    action = Action("code", "Let the decoder scale", site=site, example="image.draft(mode, size)")
+    sample = SAMPLES["advice_only"]()
+    (finding,) = sample.diagnosis.findings
+    prescription = replace(finding.prescription, actions=(action,))
+    diagnosis = replace(sample.diagnosis, findings=(replace(finding, prescription=prescription),))
+    shown = view(*sample._replace(diagnosis=diagnosis))
+    assert shown.fix.sentences[0] == "No setting of the loader cures this; the code does."
+    assert shown.fix.examples == (Example("Let the decoder scale, at photos.py:48", "image.draft(mode, size)"),)
+    assert shown.summary.fix.startswith("photos.py:48  Keep the loss on the device")
 
 
 def test_notes_of_parent_and_analysis():

@@ -286,7 +286,7 @@ def begun(probe: Probe, watch: Watch, begin_ns: int) -> int:
         probe.thread.fetching = 0
     watches.append(watch)
     if not depth and not probe.is_worker:
-        probe.writer.step(begin_ns, watch.iterator)
+        probe.writer.step(begin_ns)
     return depth
 
 
@@ -362,6 +362,8 @@ def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> Non
         put(_NEXT, watch.iterator, ordinal, request.begin_ns, end_ns, *after)
         if not is_training:
             return
+        if probe.writer.left:
+            probe.writer.told(watch.iterator)
         probe.weigh(request.asked_ns - request.begin_ns, came_ns)
         if is_due(ordinal, watch.gave_ns):
             listen(probe.writer, watch, ordinal, sys._getframe(2))

@@ -168,7 +168,7 @@ class _BetweenQueues:
                 stacks.stop(self.probe.writer, self.worker)
             elif type(message) is tuple and type(message[0]) is int:
                 got_ns = perf_counter_ns()
-                self.probe.writer.step(got_ns, UNKNOWN)
+                self.probe.writer.step(got_ns)
                 thread.fetching = 0  # whatever an exception left behind
                 if self._rests():
                     return
