@@ -15,7 +15,7 @@ from loaderdoctor.report.templates import environment, find_templates
 from loaderdoctor.report.visible import all_visible
 from loaderdoctor.report.words import Words
 from loaderdoctor.tune.rung import NAMES
-from loaderdoctor.tune.shown import COLUMNS, model_curve, not_run, points, rate, table, verdict
+from loaderdoctor.tune.shown import COLUMNS, leaner, model_curve, not_run, points, rate, table, verdict
 from loaderdoctor.values import Measured
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def page_of(climbed: Climbed, patch: str | None) -> Page:
         headline=verdict(climbed)[:1].upper() + verdict(climbed)[1:],
         lead=(
             f"The script ran {climbed.runs} times, each time for as many steps, with these settings forced on its training "
-            "loader as it was built. What the model had said beforehand, from the first run alone, is the line."
+            "loader as it was built. What the model had said beforehand, from the first run alone, is the line. "
+            f"{leaner(climbed).capitalize()}"
         ),
         picture=picture_of(climbed),
         table=Table("The ladder", columns, tuple(table(climbed)), _how_to_read()),

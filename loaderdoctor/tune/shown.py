@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.compare.gain import speedup
@@ -66,6 +67,8 @@ def lines(climbed: Climbed) -> Iterator[str]:
     for name, why in not_run(climbed):
         yield visible_line(f"{name}: {why}")
     yield visible_line(verdict(climbed))
+    if said := leaner(climbed):
+        yield visible_line(said)
 
 
 def not_run(climbed: Climbed) -> Iterator[tuple[str, str]]:
@@ -89,6 +92,22 @@ def verdict(climbed: Climbed) -> str:
     sure = "" if gained.low > 1 else ", which cannot be told from the noise of two runs"
     said = f"{figures.times(gained.best)} as fast as it is written ({figures.times_range(gained)}){sure}"
     return f"best: {as_arguments(best.settings)} at {where}: {said}, in {climbed.runs} runs."
+
+
+def leaner(climbed: Climbed) -> str:
+    """The measured settings with the least memory that one run each cannot tell from the best; empty where it is the best."""
+    best = climbed.best
+    rivals = [rung for rung in climbed.rungs if rung.seen and best.seen and _bytes(rung.seen) < _bytes(best.seen)]
+    for rung in sorted(rivals, key=lambda one: _bytes(one.seen) if one.seen else 0.0):
+        if rung.seen and best.seen and speedup(rung.seen.times, best.seen.times).interval.low <= 1:
+            saved = f"{figures.cell(rung.seen.memory_bytes)} instead of {figures.cell(best.seen.memory_bytes)}"
+            what = as_arguments(rung.settings) or "the script as written"
+            return f"leaner: {what} takes {saved}, and one run each cannot tell it from the best."
+    return ""
+
+
+def _bytes(seen: Seen) -> float:
+    return seen.memory_bytes.value if isinstance(seen.memory_bytes, Measured) else inf
 
 
 def place(climbed: Climbed) -> str:
@@ -136,6 +155,7 @@ def as_json(climbed: Climbed, patch: str | None) -> str:
             "patch": patch,
         },
         "sentence": verdict(climbed),
+        "leaner": leaner(climbed) or None,
         "rungs": [_rung(climbed, rung, folder) for rung in climbed.rungs],
         "curve": [
             {"num_workers": count, "rate": {"low": low, "best": best_, "high": high}}
