@@ -159,7 +159,9 @@ def _run(plan: Plan, climbed: Climbed, rung: Rung, start: Launch) -> tuple[Rung,
         return replace(rung, why=why, run_dir=run_dir), None
     run = record.read(run_dir)
     signals = analyse.signals_of(run)
-    loader = _tunable(signals)
+    loader = next((one for one in signals.loaders if one.id == climbed.loader.id), None)
+    if loader is None:
+        return replace(rung, why=f"it has no loader {climbed.loader.id}", run_dir=run_dir), None
     seen = seen_in(run, signals, loader)
     forecast = Forecast.of(signals, loader, seen.step_of_training_s, climbed.loader.settings)
     return replace(rung, seen=seen, run_dir=run_dir), forecast

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
     from loaderdoctor.tune.forecast import Forecast
 
-WORTH = (
-    0.02  # promised of the step: less is below the noise of two runs (1.3 % in the median), and a run would not show it
-)
+# Of the step: for less no setting is changed, as the model chooses them too (predict.choose.SAME).
+WORTH = 0.005
 NEAR = 0.02  # of the step: two runs differ by as much, and a leaner setting is the better one (predict.speedup.WITHIN)
 LIKELY = 0.1  # a neighbour that the model puts this close to the best may well be the best: the model errs by as much
 AHEAD = 6  # workers past the knee, up to which the model is asked: it falls, or stays, from there on
@@ -137,7 +136,7 @@ def _if_promised(state: State, name: str, added: dict[str, Any]) -> Rung:
     gain = state.gain(settings)
     if gain is not None and gain < WORTH:
         said = ", ".join(f"{one}={value!r}" for one, value in added.items())
-        return Rung(name, settings, why=f"the model promises {1 + gain:.2f} times the speed of {said}: not run")
+        return Rung(name, settings, why=f"the model promises {100 * gain:+.1f} % of {said}: not run")
     return Rung(name, settings)
 
 
