@@ -178,8 +178,7 @@ def _named(kind: str, waits: Mapping[str, int]) -> Value:
 
 
 def _rows(run: Run, name: str, window: Window | None) -> list[Row]:
-    samples = run.samples.get(name)
-    return within(samples.rows, window) if samples else []
+    return within(run.rows(name), window)
 
 
 def _one_process(run: Run, pid: int, window: Window | None) -> list[Row]:
@@ -217,8 +216,7 @@ def _tree_cpu_s(row: Row) -> float:
 
 def _job_cpu(run: Run) -> Callable[[int], float | None]:
     """CPU seconds of the tree at a time, between the rows by a straight line; None outside them."""
-    samples = run.samples.get("processes")
-    points = [(row["at_ns"], _tree_cpu_s(row)) for row in samples.rows] if samples else []
+    points = [(row["at_ns"], _tree_cpu_s(row)) for row in run.rows("processes")]
     times = [at_ns for at_ns, _ in points]
 
     def at(at_ns: int) -> float | None:

@@ -104,11 +104,9 @@ def _after_the_optimizer(steps: pd.DataFrame, main: ProcessRecords, timeline: Ti
         return pd.Series(np.nan, index=steps.index)
     after_ns = asked_ns[place + 1] - cpu_ns[place]
     is_known &= (ends_ns[place] >= steps["got_ns"].to_numpy()) & (after_ns >= 0)
-    asked_ns = np.sort(timeline.calls.loc[timeline.calls["thread"] == timeline.thread, "begin_ns"].to_numpy())
-    between = np.searchsorted(asked_ns, ends_ns[(place + 1).clip(max=len(ends_ns) - 1)]) - np.searchsorted(
-        asked_ns, ends_ns[place]
-    )
-    is_known &= (between == 1) & ~_before_a_gap(steps, main)
+    requests_ns = np.sort(timeline.calls.loc[timeline.calls["thread"] == timeline.thread, "begin_ns"].to_numpy())
+    requests = np.searchsorted(requests_ns, ends_ns)
+    is_known &= (requests[place + 1] - requests[place] == 1) & ~_before_a_gap(steps, main)
     return pd.Series(
         np.where(is_known, np.minimum(after_ns, steps["end_ns"] - ends_ns[place]), np.nan), index=steps.index
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.analyse.frames import NS, table
+from loaderdoctor.analyse.parts import absent
 from loaderdoctor.analyse.signals import ENDED_BY_ITSELF, NOT_SAMPLED, BrokenSignals
 from loaderdoctor.record.run import RUNNING
 from loaderdoctor.values import Measured, Missing, Value
@@ -31,12 +31,12 @@ _IDLE = ("sleep", "lock", "unnamed")
 def broken_signals(run: Run, rank: Rank) -> BrokenSignals:
     """Of a run that crashed, or was ended from outside; of any other there is nothing to say."""
     if run.meta.ended_by == RUNNING:
-        return BrokenSignals(*[STILL_RUNNING] * len(fields(BrokenSignals)))
+        return absent(BrokenSignals, STILL_RUNNING)
     if run.meta.ended_by not in BROKEN:
         return BrokenSignals()
-    rows = _rows(run, "processes")
+    rows = run.rows("processes")
     silent = _silent(rank, rows)
-    free = _rows(run, "shm")
+    free = run.rows("shm")
     return BrokenSignals(
         stalled_s=_stalled_s(run, rank),
         silent_workers=Measured.exact(float(len(silent)), "workers"),
@@ -46,11 +46,6 @@ def broken_signals(run: Run, rank: Rank) -> BrokenSignals:
         shm_least_free_bytes=_least(free, "free_bytes"),
         descriptors_share=_descriptors_share(run, rows),
     )
-
-
-def _rows(run: Run, name: str) -> Sequence[Row]:
-    samples = run.samples.get(name)
-    return samples.rows if samples else ()
 
 
 def _stalled_s(run: Run, rank: Rank) -> Value:

@@ -13,10 +13,11 @@ from loaderdoctor.analyse.changes import spells_of
 from loaderdoctor.analyse.device import CPU, device_signals, kind_of, no_device
 from loaderdoctor.analyse.each_loader import Recorded, loader_signals
 from loaderdoctor.analyse.exposure import DEVICE, HOST, with_exposure
-from loaderdoctor.analyse.extent import counted_only, in_detail, so_far
+from loaderdoctor.analyse.extent import counted_only
 from loaderdoctor.analyse.frames import NS, table
-from loaderdoctor.analyse.job import job_of, lead_of, together
-from loaderdoctor.analyse.loaders import TRAIN, Loader, damaged_settings, loaders_of
+from loaderdoctor.analyse.job import computes_of, job_of, lead_of, together
+from loaderdoctor.analyse.loaders import TRAIN, Loader, loaders_of
+from loaderdoctor.analyse.notes import lost_records, lost_share, notes_of, timeline_notes
 from loaderdoctor.analyse.own_cost import own_share
 from loaderdoctor.analyse.parts import Parts, absent, with_sound_workers
 from loaderdoctor.analyse.phases import as_long, phases_of
@@ -33,13 +34,12 @@ from loaderdoctor.analyse.signals import (
 )
 from loaderdoctor.analyse.stages import named_stages, stacks
 from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals, step_times
+from loaderdoctor.analyse.stretch import stretch_of
 from loaderdoctor.analyse.surroundings import around_it
 from loaderdoctor.analyse.timeline import Timeline, timeline_of
 from loaderdoctor.analyse.trace import before_windows, trace_notes
 from loaderdoctor.analyse.work import made_of
 from loaderdoctor.probe.layout import ROLE_MAIN, UNKNOWN
-from loaderdoctor.probe.writer import reason_of
-from loaderdoctor.record.run import RUNNING
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
@@ -48,9 +48,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from loaderdoctor.analyse.around import WorkerSample
-    from loaderdoctor.record.run import ProcessRecords, Run
-
-    Note = tuple[str, str]
+    from loaderdoctor.record.run import Run
 
 WINDOW = "The window under torch's profiler"
 NO_LOADER = Missing("no-loader", "No process of the script took a batch from a DataLoader.")
@@ -94,7 +92,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         "The ranks' steps beside each other", lambda: _step_together(analysed), lambda _: _alone(analysed)
     )
     said = parts.of("The parts of the job", lambda: by_rank.part_notes(run, ranks), lambda _: [])
-    notes = (*_notes(run), *said, *traced, *notes)
+    notes = (*notes_of(run), *said, *traced, *notes)
     if not analysed:
         why = Missing(*parts.notes[-1]) if ranks else NO_LOADER
         return _without_loaders(run, (*notes, *parts.notes), why, parts)
@@ -103,7 +101,10 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         parts.of("The training's cores", partial(_training, run, one), partial(absent, TrainingSignals))
         for one in analysed
     ]
-    job = parts.of("The ranks of the job", lambda: _job(run, analysed, shares, trainings), partial(absent, JobSignals))
+    computes = parts.of("What the ranks compute in the same steps", lambda: _computes(analysed), lambda why: why)
+    job = parts.of(
+        "The ranks of the job", lambda: _job(run, computes, analysed, shares, trainings), partial(absent, JobSignals)
+    )
     lead = lead_of(shares, job)
     first = analysed[lead]
     here = run.part(first.rank.main.part)
@@ -128,9 +129,13 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         ranks=len(analysed),
         rank_shares=tuple(share.value for share in shares if isinstance(share, Measured)),
         overhead_share=parts.of("The overhead", lambda: own_share(first.rank.main), _same),
-        lost_records=_lost(run),
-        lost_share=_lost_share(run),
-        notes=tuple(dict.fromkeys((*notes, *_timeline_notes(run, first), *parts.notes))),
+        lost_records=lost_records(run),
+        lost_share=lost_share(run),
+        notes=tuple(
+            dict.fromkeys(
+                (*notes, *timeline_notes(run, first.rank.main, first.timeline, len(first.steps)), *parts.notes)
+            )
+        ),
         disk=disk,
         loop=parts.of(
             "The loop",
@@ -150,9 +155,14 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         broken=parts.of(
             "How the run broke off", lambda: broken_signals(here, first.rank), lambda why: absent(BrokenSignals, why)
         ),
+        stretch=parts.of(
+            "A typical stretch of the run",
+            lambda: stretch_of(first.rank, len(analysed), first.timeline, recorded.made),
+            lambda _: None,
+        ),
         processes=parts.of(
             "The processes beside each other",
-            lambda: by_rank.process_signals(run, first, analysed, others, _share),
+            lambda: by_rank.process_signals(run, first, analysed, others, computes=computes, share=_share),
             lambda _: ProcessSignals(),
         ),
     )
@@ -189,12 +199,20 @@ def _alone(analysed: Sequence[_Analysed]) -> list[_Analysed]:
     return [replace(one, steps=one.steps.assign(held_ns=0.0)) for one in analysed]
 
 
+def _computes(analysed: Sequence[_Analysed]) -> pd.DataFrame | Missing:
+    steps, roles = [one.steps for one in analysed], [one.roles for one in analysed]
+    return computes_of(steps, roles, one_clock=by_rank.share_a_clock(analysed))
+
+
 def _job(
-    run: Run, analysed: Sequence[_Analysed], shares: Sequence[Value], trainings: Sequence[TrainingSignals]
+    run: Run,
+    computes: pd.DataFrame | Missing,
+    analysed: Sequence[_Analysed],
+    shares: Sequence[Value],
+    trainings: Sequence[TrainingSignals],
 ) -> JobSignals:
     steps, roles = [one.steps for one in analysed], [one.roles for one in analysed]
-    cores = [one.cores for one in trainings]
-    return job_of(run, steps, roles, shares, cores, one_clock=by_rank.share_a_clock(analysed))
+    return job_of(run, computes, steps, roles, shares=shares, cores=[one.cores for one in trainings])
 
 
 def _analysed(rank: Rank, parts: Parts) -> _Analysed:
@@ -300,70 +318,7 @@ def _phases(run: Run, one: _Analysed) -> tuple[Phase, ...]:
     return phases_of(one.timeline, one.roles, began_ns, ended_ns)
 
 
-def _lost(run: Run) -> int:
-    """Records that were torn, and those that processes could not write, as each said last."""
-    said = [int(table(process, "lost")["records"].iloc[-1]) for process in run.processes if "lost" in process.tables]
-    return sum(process.torn for process in run.processes) + max(0, sum(said)) + run.unwritten[0]
-
-
-def _lost_share(run: Run) -> float:
-    """Of all records that there were to write."""
-    kept = sum(len(next(iter(columns.values()))) for process in run.processes for columns in process.tables.values())
-    lost = _lost(run)
-    return lost / (lost + kept) if lost else 0.0
-
-
-def _why_lost(run: Run) -> list[Note]:
-    """One note on records that could not be written, with every reason that the system gave."""
-    reasons = {int(why) for process in run.processes for why in table(process, "lost")["errno"]}
-    reasons |= {run.unwritten[1]} if run.unwritten[0] else set()
-    if not reasons:
-        return []
-    why = "; ".join(sorted(reason_of(reason) for reason in reasons))
-    text = f"{_lost(run):,} records could not be written: {why}. The report is made of what is left."
-    return [("records-lost", text)]
-
-
-def _notes(run: Run) -> tuple[Note, ...]:
-    """What the parent and the processes noted, each note once."""
-    notes = [(str(note["slug"]), str(note["text"])) for note in run.meta.notes]
-    for process in run.processes:
-        notes += _notes_of(process)
-    return tuple(dict.fromkeys([*notes, *_why_lost(run)]))
-
-
-def _notes_of(process: ProcessRecords) -> list[Note]:
-    rows = table(process, "note")
-    texts = process.texts
-    return [
-        (texts[slug], texts.get(sentence, ""))
-        for slug, sentence in zip(rows["slug_text"], rows["sentence_text"], strict=True)
-        if slug in texts
-    ]
-
-
-def _timeline_notes(run: Run, one: _Analysed) -> list[Note]:
-    timeline = one.timeline
-    notes: list[Note] = []
-    if damaged := damaged_settings(one.rank.main):
-        text = f"Settings that were not recorded whole count as not set: {'; '.join(damaged)}."
-        notes.append(("settings-unreadable", text))
-    if one.rank.main.seen is not None:
-        notes.append(in_detail(one.rank.main, len(one.steps), run.meta.options))
-    if run.meta.ended_by == RUNNING:
-        notes.append(so_far(one.rank.main, len(one.steps)))
-    if timeline.nested_calls:
-        text = f"{timeline.nested_calls} batches were taken inside another loader's next(); they count as part of its wait."
-        notes.append(("nested-loader", text))
-    if timeline.trains_elsewhere:
-        notes.append(("background-consumer", starved.BACKGROUND.reason))
-    if timeline.other_threads:
-        text = f"{timeline.other_threads} more threads iterate loaders; their waits do not hold up the training thread."
-        notes.append(("other-threads", text))
-    return notes
-
-
-def _without_loaders(run: Run, notes: tuple[Note, ...], why: Missing, parts: Parts) -> Signals:
+def _without_loaders(run: Run, notes: tuple[tuple[str, str], ...], why: Missing, parts: Parts) -> Signals:
     """All that can be said of a run that never took a batch, or of one whose batches nothing can be made of."""
     ended_ns = run.meta.ended_ns
     seconds = (ended_ns - run.meta.started_ns) / NS if ended_ns is not None else 0.0
@@ -382,8 +337,8 @@ def _without_loaders(run: Run, notes: tuple[Note, ...], why: Missing, parts: Par
         ranks=max(1, len(ranks)),
         rank_shares=(),
         overhead_share=why,
-        lost_records=_lost(run),
-        lost_share=_lost_share(run),
+        lost_records=lost_records(run),
+        lost_share=lost_share(run),
         notes=tuple(dict.fromkeys((*notes, *parts.notes, (why.slug, why.reason)))),
         disk=disk,
     )

@@ -10,7 +10,6 @@ import numpy as np
 
 from loaderdoctor.analyse.around import machine_signals
 from loaderdoctor.analyse.frames import NS
-from loaderdoctor.analyse.job import computes_of
 from loaderdoctor.analyse.ranks import rank_of
 from loaderdoctor.analyse.shares import median_s
 from loaderdoctor.analyse.signals import HostSignals, JobSignals, ProcessSignals, RankSignals
@@ -74,21 +73,28 @@ def process_signals(
     first: Analysed,
     ranks: Sequence[Analysed],
     others: Sequence[Analysed],
+    *,
+    computes: pd.DataFrame | Missing,
     share: Callable[[Any], Value],
 ) -> ProcessSignals:
-    """Of the ranks of the job, or of one training and others beside it; `first` is the one that is explained."""
+    """Of the ranks of the job, or of one training and others beside it; `first` is the one that is explained.
+
+    `computes` is what `job.computes_of` makes of the ranks.
+    """
     every = [*ranks, *others]
+    lasts = (NO_RANKS,) * len(every) if others else _last_shares(ranks, computes)
     return ProcessSignals(
-        each=_each(run, every, [share(one) for one in every], are_ranks=not others) if len(every) > 1 else (),
+        each=_each(run, every, [share(one) for one in every], lasts) if len(every) > 1 else (),
         are_ranks=not others,
         by_host=_by_host(run, every),
         on_host=sum(one.rank.main.part == first.rank.main.part for one in every),
     )
 
 
-def _each(run: Run, every: Sequence[Analysed], shares: Sequence[Value], *, are_ranks: bool) -> tuple[RankSignals, ...]:
+def _each(
+    run: Run, every: Sequence[Analysed], shares: Sequence[Value], lasts: Sequence[Value]
+) -> tuple[RankSignals, ...]:
     hosts = host_names(run, [one.rank for one in every])
-    lasts = _last_shares(every) if are_ranks else (NO_RANKS,) * len(every)
     return tuple(
         RankSignals(
             rank=one.rank.number,
@@ -114,15 +120,13 @@ def _waited(steps: pd.DataFrame) -> Value:
     return Measured.exact(float(waits_ns.sum()) / NS, "s", len(steps))
 
 
-def _last_shares(ranks: Sequence[Analysed]) -> tuple[Value, ...]:
+def _last_shares(ranks: Sequence[Analysed], computes: pd.DataFrame | Missing) -> tuple[Value, ...]:
     """Of each rank the share of the common steps in which it was last, and the others lost a part of the step by that."""
-    steps, roles = [one.steps for one in ranks], [one.roles for one in ranks]
-    computes = computes_of(steps, roles, one_clock=share_a_clock(ranks))
     if isinstance(computes, Missing):
         return (computes,) * len(ranks)
     spent = computes.to_numpy()
     held_ns = (spent - spent.min(axis=1, keepdims=True)).sum(axis=1) / (len(ranks) - 1)
-    counts = held_ns > LEAST_HELD * float(np.median(_measured(steps[0])["chunk_ns"]))
+    counts = held_ns > LEAST_HELD * float(np.median(_measured(ranks[0].steps)["chunk_ns"]))
     last = spent.argmin(axis=1)
     return tuple(
         Measured.exact(float((counts & (last == rank)).mean()), "share", len(counts)) for rank in range(len(ranks))

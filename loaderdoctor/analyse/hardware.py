@@ -31,15 +31,10 @@ _HELD = {"hardware-slowdown", "hardware-thermal", "software-thermal", "power-bra
 def hardware_signals(run: Run, main_pid: int, window: Window | None = None) -> HardwareSignals:
     """Over a window (ns, begin and end) or the whole run; `main_pid` is the process that trains."""
     return HardwareSignals(
-        cpu_clock_change=_clock_change(_rows(run, "machine", window)),
-        device_held_share=_held(_rows(run, "gpu", window)),
-        cpus_near_device=_near(run.meta.environment, _allowed(_rows(run, "processes", None), main_pid)),
+        cpu_clock_change=_clock_change(within(run.rows("machine"), window)),
+        device_held_share=_held(within(run.rows("gpu"), window)),
+        cpus_near_device=_near(run.meta.environment, _allowed(run.rows("processes"), main_pid)),
     )
-
-
-def _rows(run: Run, name: str, window: Window | None) -> Sequence[Row]:
-    samples = run.samples.get(name)
-    return within(samples.rows, window) if samples else []
 
 
 def _clock_change(rows: Sequence[Row]) -> Value:

@@ -56,21 +56,23 @@ def together(
 
 def job_of(
     run: Run,
+    computes: pd.DataFrame | Missing,
     ranks: Sequence[pd.DataFrame],
     roles: Sequence[Mapping[int, str]],
+    *,
     shares: Sequence[Value],
     cores: Sequence[Value],
-    *,
-    one_clock: bool = True,
 ) -> JobSignals:
-    """`ranks` are the steps of each, `shares` its own share of waiting, `cores` what its training keeps busy."""
+    """`ranks` are the steps of each, `shares` its own share of waiting, `cores` what its training keeps busy.
+
+    `computes` is what `computes_of` makes of the ranks.
+    """
     processes, loading = _processes(run), len(ranks)
     plain = JobSignals(
         processes=Measured.exact(float(max(processes, loading)), "processes"),
         loading=Measured.exact(float(loading), "processes"),
         compute_spread=_spread(cores),
     )
-    computes = computes_of(ranks, roles, one_clock=one_clock)
     if isinstance(computes, Missing):
         return replace(
             plain, last_wait_share=computes, others_wait_share=computes, held_share=computes, last_part=computes

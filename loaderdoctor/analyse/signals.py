@@ -55,6 +55,7 @@ __all__ = [
     "LoaderSignals",
     "LoopSignals",
     "MachineSignals",
+    "MadeSeen",
     "MakingSignals",
     "OrderSignals",
     "PassSignals",
@@ -66,8 +67,10 @@ __all__ = [
     "Site",
     "Spell",
     "Stage",
+    "StepSeen",
     "StepSignals",
     "StepTimes",
+    "Stretch",
     "TrainingSignals",
     "WorkerSignals",
     "Workload",
@@ -115,6 +118,43 @@ class Spell:
     from_s: float  # since the run's start
     to_s: float
     starved_share: Measured
+
+
+@dataclass(frozen=True)
+class StepSeen:
+    """A batch as the training took it; times in ns from the start of the stretch.  `ready` batches lay there, None: not known."""
+
+    loop: int
+    batch: int
+    asked_ns: int
+    got_ns: int
+    end_ns: int
+    ready: int | None
+
+
+@dataclass(frozen=True)
+class MadeSeen:
+    """A batch as it was made; worker -1 is the training process itself."""
+
+    loop: int
+    batch: int
+    worker: int
+    begin_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Of one rank; `after_s` is its distance from the end of warm-up, waits are on the host's clock."""
+
+    rank: int
+    ranks: int
+    after_s: float
+    length_ns: int
+    wait_share: float
+    steps: tuple[StepSeen, ...]
+    made: tuple[MadeSeen, ...]
+    pins: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -329,6 +369,7 @@ class Signals:
     training_steps: int = 0  # batches of training, of all its loaders, in the time after warm-up
     times: StepTimes = field(default_factory=StepTimes)
     processes: ProcessSignals = field(default_factory=ProcessSignals)
+    stretch: Stretch | None = None  # a typical one, in full detail
 
     @property
     def neighbours(self) -> int:

@@ -2,75 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from loaderdoctor.analyse.frames import NS, table
-from loaderdoctor.analyse.ranks import ranks_of
-from loaderdoctor.analyse.timeline import timeline_of
-from loaderdoctor.analyse.trace import before_windows
-from loaderdoctor.analyse.work import made_of
+from loaderdoctor.analyse.signals import MadeSeen, StepSeen, Stretch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
     from loaderdoctor.analyse.ranks import Rank
-    from loaderdoctor.analyse.signals import Signals
-    from loaderdoctor.record.run import Run
+    from loaderdoctor.analyse.timeline import Timeline
 
 STEPS_SHOWN = 12  # about as many batches as one follows with the eye
 SHORTEST_NS, LONGEST_NS = 100_000_000, 30_000_000_000
 MOST_STARTS = 300  # places that are looked at for a typical stretch
 
 
-@dataclass(frozen=True)
-class StepSeen:
-    """A batch as the training took it; times in ns from the start of the stretch.  `ready` batches lay there, None: not known."""
-
-    loop: int
-    batch: int
-    asked_ns: int
-    got_ns: int
-    end_ns: int
-    ready: int | None
-
-
-@dataclass(frozen=True)
-class MadeSeen:
-    """A batch as it was made; worker -1 is the training process itself."""
-
-    loop: int
-    batch: int
-    worker: int
-    begin_ns: int
-    end_ns: int
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Of one rank; `after_s` is its distance from the end of warm-up, waits are on the host's clock."""
-
-    rank: int
-    ranks: int
-    after_s: float
-    length_ns: int
-    wait_share: float
-    steps: tuple[StepSeen, ...]
-    made: tuple[MadeSeen, ...]
-    pins: tuple[tuple[int, int], ...]
-
-
-def stretch_of(run: Run, signals: Signals) -> Stretch | None:
+def stretch_of(rank: Rank, ranks: int, timeline: Timeline, made: pd.DataFrame) -> Stretch | None:
     """The stretch whose share of waiting is nearest to that of all steps; None where no step ended after warm-up."""
-    ranks, _, _ = ranks_of(before_windows(run))
-    if not ranks:
-        return None
-    rank = _rank_of(ranks, signals)
-    timeline = timeline_of(rank.main)
     if len(timeline.measured) == 0:
         return None
     begin_ns, end_ns, share = _typical(timeline.measured)
@@ -81,22 +32,14 @@ def stretch_of(run: Run, signals: Signals) -> Stretch | None:
     pins = within(table(rank.main, "pin"))
     return Stretch(
         rank=rank.number,
-        ranks=len(ranks),
+        ranks=ranks,
         after_s=max(0.0, (begin_ns - timeline.from_ns) / NS),
         length_ns=end_ns - begin_ns,
         wait_share=share,
         steps=_steps(within(timeline.steps), begin_ns),
-        made=_made(within(made_of(rank, timeline)), begin_ns),
+        made=_made(within(made), begin_ns),
         pins=tuple(zip((pins["begin_ns"] - begin_ns).tolist(), (pins["end_ns"] - begin_ns).tolist(), strict=True)),
     )
-
-
-def _rank_of(ranks: Sequence[Rank], signals: Signals) -> Rank:
-    """The one that the report is about: whose workers its main loader has, else the one that the others wait for."""
-    workers = {worker.pid for worker in signals.main.workers} if signals.main else set()
-    its_own = (rank for rank in ranks if any(life.pid in workers for life in rank.workers))
-    last = signals.job.last_rank
-    return next(its_own, ranks[last if last is not None and 0 <= last < len(ranks) else 0])
 
 
 def _typical(steps: pd.DataFrame) -> tuple[int, int, float]:

@@ -27,10 +27,9 @@ class Timeline:
     """The consumer thread of one process.
 
     `steps` has a row a batch, in order of their ends: loop, loader, iterator, ordinal, key, begin_ns (asked), got_ns, end_ns,
-    build_ns (of the iterator, with its first batch), wait_ns (build and next()), is_first (of its loop), ready, stash, loop_number (which one over its loader),
-    clock_end_ns (end_ns before the gaps of a long run were cut out),
-    optimized (optimizer steps within), own_ns (without steps of other
-    loops inside), chunk_ns (from the end of the step before), measured (after warm-up).
+    build_ns (of the iterator, with its first batch), wait_ns (build and next()), is_first (of its loop), ready, stash,
+    loop_number (which one over its loader), clock_end_ns (end_ns before the gaps of a long run were cut out),
+    optimized (optimizer steps within), own_ns (without steps of other loops inside), chunk_ns (from the end of the step before), measured (after warm-up).
     `calls` are all outermost calls of next() of the process.
     """
 

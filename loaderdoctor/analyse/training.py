@@ -82,15 +82,12 @@ def _overlap(begins: Sequence[int], ends: Sequence[int], begin_ns: int, end_ns: 
 
 def _rows(run: Run, rank: Rank, timeline: Timeline, field: str) -> list[Row]:
     """The process's own rows after warm-up that have the field."""
-    samples = run.samples.get("processes")
-    if samples is None:
-        return []
+    rows = run.rows("processes")
     if rank.main.seen is not None:
-        return _in_stretches(samples.rows, rank, timeline, field)
-    rows = within(samples.rows, (timeline.from_ns, timeline.to_ns))
+        return _in_stretches(rows, rank, timeline, field)
     return [
         {"at_ns": row["at_ns"], **process}
-        for row in rows
+        for row in within(rows, (timeline.from_ns, timeline.to_ns))
         for process in row["processes"]
         if process["pid"] == rank.main.pid and field in process and timeline.from_ns <= row["at_ns"] <= timeline.to_ns
     ]

@@ -27,7 +27,7 @@ def make(output: str | None, name: str, started: datetime, *, is_part: bool = Fa
     LoaderDoctorError `output-unusable` where DIR was asked for and cannot be made or already holds a run.
     """
     if output is not None:
-        return _part_of(Path(output)) if is_part else _asked_for(Path(output)), None
+        return _asked_for(Path(output), is_part=is_part), None
     stem = f"{name}-{started:%Y%m%dT%H%M%SZ}"
     try:
         return _fresh(Path(RUNS), stem), None
@@ -48,24 +48,20 @@ def unmake(path: Path) -> None:
             folder.rmdir()
 
 
-def _asked_for(path: Path) -> Path:
+def _asked_for(path: Path, *, is_part: bool) -> Path:
     if (path / "run.json").exists():
         raise LoaderDoctorError("output-unusable", f"{path} holds a run already: name another folder, or remove it.")
     try:
+        if is_part:
+            return _fresh(path, _host() or "part")
         _fill(path)
     except OSError as error:
         raise LoaderDoctorError("output-unusable", f"The run cannot be kept in {path}: {error.strerror}.") from None
     return path.absolute()
 
 
-def _part_of(folder: Path) -> Path:
-    if (folder / "run.json").exists():
-        raise LoaderDoctorError("output-unusable", f"{folder} holds a run already: name another folder, or remove it.")
-    host = re.sub(r"[^A-Za-z0-9_.-]+", "-", platform.node()).strip("-.")
-    try:
-        return _fresh(folder, host or "part")
-    except OSError as error:
-        raise LoaderDoctorError("output-unusable", f"The run cannot be kept in {folder}: {error.strerror}.") from None
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", platform.node()).strip("-.")
 
 
 def _elsewhere(stem: str) -> Path:

@@ -94,7 +94,10 @@ def launch(command: Command, options: Options) -> Launched:
             _surroundings(trial) as surroundings,
             started(command.argv, env | (dict(trial.variables) if trial else {}), **surroundings) as child,
         ):
-            with _sampled(run_dir, child.process.pid, notes), (options.beside or _nothing)(run_dir):
+            with (
+                _sampled(run_dir, child.process.pid, notes),
+                options.beside(run_dir) if options.beside else nullcontext(),
+            ):
                 facts = machine(notes)
                 _keep(run_dir, replace(meta, environment=facts))
                 returncode, enforced = child.wait(lambda: first_batch_ns(run_dir), options.seconds)
@@ -118,10 +121,6 @@ def _keep(run_dir: Path, meta: RunMeta) -> None:
     """Have this read of the run before it ends."""
     with suppress(OSError):  # what is lost then is told at the end
         write_meta(run_dir, meta)
-
-
-def _nothing(_run_dir: Path) -> AbstractContextManager[None]:
-    return nullcontext()
 
 
 @contextmanager

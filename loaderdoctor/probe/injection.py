@@ -17,7 +17,7 @@ from .site import site_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-# Without workers torch refuses these; with the value that says "not set".  The patch of the source knows the same.
+# Without workers torch refuses these, with the value that says "not set" where they are given by position.
 NEEDS_WORKERS: Mapping[str, Any] = {
     "prefetch_factor": None,
     "persistent_workers": False,
@@ -143,8 +143,8 @@ def _type_name(value: Any) -> str:
 
 _TOLD: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "dataset_type": _dataset_type,
-    "dataset_len": _dataset_len,
-    "batch_size": _batch_size,
     "sampler": _sampler,
+    "batch_size": _batch_size,
+    "dataset_len": _dataset_len,
 }
-TELLS_APART = tuple(_TOLD)
+TELLS_APART = tuple(_TOLD)  # two loaders of one place, the surest first: sizes of data sets grow

@@ -18,6 +18,11 @@ MARGIN = (
 )
 
 
+def with_warm_up(steps: int) -> int:
+    """Steps in all where so many are to be measured: the analysis drops the first tenth, so that these are the other nine."""
+    return steps + max(LEAST_WARM_UP, -(-steps // 9))
+
+
 class StopRule:
     """Counts the steps of training, and says when there were enough.
 
@@ -30,8 +35,7 @@ class StopRule:
     """
 
     def __init__(self, steps: int | None, seconds: float | None, control: Control | None = None) -> None:
-        # The analysis drops the first tenth as warm-up, so that the steps asked for must be the other nine.
-        self.steps = None if steps is None else steps + max(LEAST_WARM_UP, -(-steps // 9))
+        self.steps = None if steps is None else with_warm_up(steps)
         self.seconds = seconds
         self.overdue: int | None = None  # why the script is to end, where batches are taken outside the main thread
         self._control = control

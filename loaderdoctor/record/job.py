@@ -41,10 +41,11 @@ def read_job(folders: Sequence[Path], *, names_hosts: bool = False) -> Run:
 
     LoaderDoctorError `not-a-run` or `run-too-new`.
     """
-    directories = list(dict.fromkeys(one.absolute() for folder in folders for one in parts_in(folder)))
-    if len(directories) == 1:
-        return replace(read(parts_in(folders[0])[0]), names_hosts=names_hosts)
-    return replace(_joined([read(directory) for directory in directories]), names_hosts=names_hosts)
+    found: dict[Path, Path] = {}  # by its whole name, as it was given
+    for directory in (one for folder in folders for one in parts_in(folder)):
+        found.setdefault(directory.absolute(), directory)
+    run = read(*found.values()) if len(found) == 1 else _joined([read(directory) for directory in found])
+    return replace(run, names_hosts=names_hosts)
 
 
 def _joined(runs: Sequence[Run]) -> Run:

@@ -91,6 +91,11 @@ class Run:
     ] = ()  # of a job recorded in several, each as it was read; then meta and samples are no host's
     names_hosts: bool = False  # whether its report may say how hosts are called
 
+    def rows(self, name: str) -> tuple[Mapping[str, Any], ...]:
+        """The samples of one sampler in order; none where it took none."""
+        samples = self.samples.get(name)
+        return samples.rows if samples else ()
+
     def part(self, number: int) -> Run:
         """What was recorded beside the processes of a part: all of the run where it has no parts."""
         if not self.parts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loaderdoctor.analyse.stretch import stretch_of
 from loaderdoctor.report import figures
 from loaderdoctor.report.model import Column, Mark, Picture, Table
 from loaderdoctor.report.sheet import LEFT, LINE, WIDTH, Bar, bars, place, rule, shortened, stairs, text
@@ -12,9 +11,7 @@ from loaderdoctor.report.sheet import LEFT, LINE, WIDTH, Bar, bars, place, rule,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from loaderdoctor.analyse.signals import Signals
-    from loaderdoctor.analyse.stretch import Stretch
-    from loaderdoctor.record.run import Run
+    from loaderdoctor.analyse.signals import Signals, Stretch
     from loaderdoctor.report.words import Words
 
     Span = tuple[int, int]
@@ -28,9 +25,9 @@ DEPTH = 40.0  # height of what lay ready
 NS = 1e9
 
 
-def lanes(run: Run, signals: Signals, words: Words) -> Picture | None:
+def lanes(signals: Signals, words: Words) -> Picture | None:
     """The training on top, what lay ready below it, and a lane for each worker."""
-    seen = stretch_of(run, signals)
+    seen = signals.stretch
     if seen is None:
         return None
     makers = sorted({one.worker for one in seen.made})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from loaderdoctor.probe.stop import with_warm_up
 from loaderdoctor.report import figures
 from loaderdoctor.report.words import Words
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 NS = 1e9
 WIDE = ("W", "F")
-LEAST_WARM_UP, ONE_OF = 3, 9  # --steps counts measured steps: the first tenth, at least three, comes on top
 
 
 def progress(seen: Glance, now_ns: int, *, steps: int | None, seconds: float | None, lang: str, width: int) -> str:
@@ -50,6 +50,6 @@ def _left_s(seen: Glance, now_ns: int, steps: int | None, seconds: float | None)
     if seconds is not None:
         left.append(max(0.0, seconds - (now_ns - seen.first_ns) / NS))
     if steps is not None and seen.steps and seen.last_ns > seen.first_ns:
-        missing = max(0, steps + max(LEAST_WARM_UP, -(-steps // ONE_OF)) - seen.steps)
+        missing = max(0, with_warm_up(steps) - seen.steps)
         left.append(missing * (seen.last_ns - seen.first_ns) / NS / seen.steps)
     return min(left, default=None)

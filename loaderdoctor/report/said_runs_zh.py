@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RUNS_SAY: Mapping[str, str] = {
+    "What the ranks compute in the same steps": "各 rank 在相同步中的计算",
+    "A typical stretch of the run": "运行中有代表性的一段",
     "No end of the run was recorded: it still ran when it was read, or loaderdoctor was killed.": "没有记录到运行的结束：读取时它仍在运行，或 loaderdoctor 被终止。",
     "The parts of the job": "作业的各部分",
     "The changes over the run": "运行中的变化",

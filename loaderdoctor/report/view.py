@@ -91,7 +91,7 @@ def _pictures(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, pa
     """Those for which there are numbers; a run that cannot be drawn is told in tables."""
     makers: dict[str, Callable[[], Picture | None]] = {
         "flow": lambda: flow(signals, words),
-        "lanes": lambda: lanes(run, signals, words),
+        "lanes": lambda: lanes(signals, words),
         "curve": lambda: curve(signals, diagnosis, words),
         "phases": lambda: spent(signals, words),
         "watched": lambda: watched(run, signals, words),

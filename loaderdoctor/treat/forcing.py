@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from loaderdoctor.probe.injection import TELLS_APART
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loaderdoctor.analyse.signals import LoaderSettings, LoaderSignals, Signals
-
-# What may tell two loaders of one place apart, as the probe's injection does; the surest first: sizes of data sets grow.
-TELLS_APART = ("dataset_type", "sampler", "batch_size", "dataset_len")
 
 
 def injected(signals: Signals, loader: LoaderSignals, settings: Mapping[str, Any], folder: str) -> str | None:

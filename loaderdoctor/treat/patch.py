@@ -8,6 +8,7 @@ import re
 import tokenize
 from typing import TYPE_CHECKING, Any
 
+from loaderdoctor.probe.injection import NEEDS_WORKERS
 from loaderdoctor.treat.call import Call, find_call, line_end, line_start
 
 if TYPE_CHECKING:
@@ -22,13 +23,6 @@ POSITIONS = (
     "dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn", "pin_memory",
     "drop_last", "timeout", "worker_init_fn", "multiprocessing_context", "generator",
 )  # fmt: skip
-# Without workers torch refuses these, with the value that says "not set" where they are given by position.
-NEEDS_WORKERS: Mapping[str, Any] = {
-    "prefetch_factor": None,
-    "persistent_workers": False,
-    "multiprocessing_context": None,
-    "timeout": 0,
-}
 _BYTE_ORDER_MARK = "\ufeff"
 _UNQUOTED_PATH = re.compile(r'[^"\\\x00-\x1f\x7f]+')  # others need git's own quoting
 

@@ -47,12 +47,12 @@ def prescribed(signals: Signals, diagnosis: Diagnosis) -> Remedy:
         assert prescription is not None  # noqa: S101 - is_tried has seen one
         left_out = tuple(action.text for action in prescription.actions if action.kind in _NOT_ARGUMENTS)
         is_whole = not left_out or not (prescription.change.work or prescription.change.lifts)
-        promised = finding.gain.speedup if is_whole and finding.gain is not None else None
+        whole_gain = finding.gain.speedup if finding.gain is not None else None
         return Remedy(
             loader=loader,
             settings=dict(prescription.settings),
             variables=variables_of(finding),
-            promised=promised if is_whole else _replayed(signals, loader, prescription.settings),
+            promised=whole_gain if is_whole else _replayed(signals, loader, prescription.settings),
             cause=finding.cause,
             left_out=left_out,
         )

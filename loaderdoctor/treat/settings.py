@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.probe.injection import NEEDS_WORKERS
+from loaderdoctor.probe.layout import STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from loaderdoctor.analyse.signals import LoaderSettings
 
-START_METHODS = ("fork", "spawn", "forkserver")
 MOST_WORKERS = 1024  # torch starts them one by one; more than any machine has cores is a slip of the finger
 _WRITTEN: Mapping[str, Any] = {"true": True, "false": False, "none": None}
 
@@ -40,7 +41,7 @@ KINDS: Mapping[str, _Kind] = {
     "persistent_workers": _SWITCH,
     "in_order": _SWITCH,
     "timeout": _Kind("a number of seconds", lambda value: _is_whole(value, 0) or isinstance(value, float)),
-    "multiprocessing_context": _Kind(f"one of {', '.join(START_METHODS)}", lambda value: value in START_METHODS),
+    "multiprocessing_context": _Kind(f"one of {', '.join(STARTS)}", lambda value: value in STARTS),
 }
 REPLAYED = frozenset(KINDS) - {"timeout"}  # what a replay takes into account
 # Arguments of a DataLoader that change which batches there are: runs with and without them do not train the same.
@@ -54,7 +55,6 @@ CHANGES_BATCHES = (
     "dataset",
     "generator",
 )
-_NEED_WORKERS = ("prefetch_factor", "persistent_workers", "timeout", "multiprocessing_context")  # torch refuses else
 
 
 def checked(words: Sequence[str], loader: LoaderSettings, *, has_device: bool) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def checked(words: Sequence[str], loader: LoaderSettings, *, has_device: bool) -
     settings = dict(_read(word) for word in words)
     workers = settings.get("num_workers", loader.num_workers)
     if not workers:
-        for name in _NEED_WORKERS:
+        for name in NEEDS_WORKERS:
             if settings.get(name):
                 sentence = f"{name} needs workers, and the loader has none: add `--set num_workers=2`."
                 raise _refused(sentence)

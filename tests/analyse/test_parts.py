@@ -127,7 +127,7 @@ def test_what_the_main_process_says_of_making_batches_costs_that(run, whole, mon
     of_main = lambda rank, *_: bool(rank.main.tables)  # noqa: E731 - a table's word
     monkeypatch.setattr(build, "made_of", failing(build.made_of, of_main))
     signals = signals_of(run)
-    assert differences(signals, whole) == {"loaders", "notes"}
+    assert differences(signals, whole) == {"loaders", "notes", "stretch"}
     assert [text for text in failed(signals) if "recorded of its own batches" in text]
     assert signals.starved_share.value > 0
 
@@ -177,7 +177,7 @@ def test_a_rank_costs_itself(monkeypatch):
     assert failed(signals) == [f"Rank 1 could not be analysed: ArithmeticError: {DAMAGED}"]
 
 
-@pytest.mark.parametrize("name", ["ranks_of", "timeline_of", "loaders_of", "loader_signals", "_notes"])
+@pytest.mark.parametrize("name", ["ranks_of", "timeline_of", "loaders_of", "loader_signals", "notes_of"])
 def test_what_all_else_stands_on_leaves_a_report_that_says_so(name, run, monkeypatch):
     monkeypatch.setattr(build, name, failing(getattr(build, name)))
     signals = signals_of(run)

@@ -10,7 +10,6 @@ from report_samples import SAMPLES
 
 from loaderdoctor.analyse import signals_of
 from loaderdoctor.analyse.signals import LoaderSettings, Phase
-from loaderdoctor.analyse.stretch import stretch_of
 from loaderdoctor.causes.base import Diagnosis, Gain
 from loaderdoctor.record.run import Samples
 from loaderdoctor.report.curve import curve
@@ -44,13 +43,13 @@ def texts(picture):
 def test_a_stretch_is_the_one_that_waits_as_the_whole_does():
     """A quiet half, a half that waits, and between them one step in which both meet."""
     run = builders.run_from("[" + ".c" * 60 + "wc" * 60)
-    seen = stretch_of(run, signals_of(run))
+    seen = signals_of(run).stretch
     assert seen.wait_share == pytest.approx(signals_of(run).starved_share.value, abs=0.1)
 
 
 def test_lanes_draw_each_step_and_each_batch_that_was_made():
     run = builders.run_from("[" + "wwc" * STEPS, num_workers=2, ready=[1] * (STEPS + 1))
-    picture = lanes(run, signals_of(run), WORDS)
+    picture = lanes(signals_of(run), WORDS)
     waits, uses = bars(picture, "wait"), bars(picture, "compute")
     assert len(uses) >= 10
     assert sum(bar[2] for bar in waits) == pytest.approx(2 * sum(bar[2] for bar in uses), rel=0.15)
@@ -62,35 +61,35 @@ def test_lanes_draw_each_step_and_each_batch_that_was_made():
 
 def test_without_workers_the_making_has_a_lane_of_its_own_and_nothing_lies_ready():
     run = builders.run_from("[" + "wc" * STEPS)
-    picture = lanes(run, signals_of(run), WORDS)
+    picture = lanes(signals_of(run), WORDS)
     assert "making" in texts(picture)
     assert "ready batches" not in texts(picture)
 
 
 def test_a_system_that_cannot_count_says_so():
     run = builders.run_from("[" + "wc" * STEPS, num_workers=2, ready=[-1] * (STEPS + 1))
-    picture = lanes(run, signals_of(run), WORDS)
+    picture = lanes(signals_of(run), WORDS)
     assert "This system cannot say how many batches wait in a queue." in texts(picture)
 
 
 def test_many_workers_are_cut_and_counted():
     run = builders.run_from("[" + "wc" * 200, num_workers=64, fetch_s=1.0, unit_s=0.02)
-    picture = lanes(run, signals_of(run), WORDS)
+    picture = lanes(signals_of(run), WORDS)
     drawn = [text for text in texts(picture) if text.startswith("worker ")]
     assert len(drawn) == MOST_LANES
     assert "workers more are not drawn." in picture.caption
 
 
 def test_a_run_without_steps_has_no_lanes():
-    assert lanes(report_samples.run(), SAMPLES["starving"]().signals, WORDS) is None
+    assert lanes(SAMPLES["starving"]().signals, WORDS) is None
 
 
 def test_the_lanes_are_of_the_rank_that_the_report_is_about():
     run = builders.ranks_from(["[" + ".c" * STEPS, "[" + "wc" * STEPS], num_workers=2)
     signals = signals_of(run)
-    seen = stretch_of(run, signals)
+    seen = signals.stretch
     assert seen.rank == (signals.main.workers[0].pid - WORKER_PID) // 1000
-    assert f"This is rank {seen.rank}." in lanes(run, signals, WORDS).caption
+    assert f"This is rank {seen.rank}." in lanes(signals, WORDS).caption
 
 
 def settled(**changes):
