@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .faults import pass_on
 from .layout import KIND_OF, KINDS
-from .stacks import describe, stack_of
+from .stacks import describe, sampler, stack_of
 from .stages import Known
 from .standard import standard
 
@@ -292,7 +292,9 @@ def _write(profile: Profile, writer: Writer, worker: int, took_ns: int) -> None:
     for (stack, function), (cpu_ns, waited_ns) in profile.took.items():
         told_cpu_ns = cpu_ns if timer_is_blind else 0
         if told_cpu_ns or waited_ns:
-            writer.put(_STACK, worker, now_ns, writer.text(describe(stack, function)), told_cpu_ns, 1, waited_ns)
+            text = describe(stack, function)
+            if sampler.may_tell(text):
+                writer.put(_STACK, worker, now_ns, writer.text(text), told_cpu_ns, 1, waited_ns)
 
 
 def _name_of(function: Any) -> str | None:

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from .profiled import Writer
 
 INTERVAL_S = 0.0103  # about 100 Hz, off the beat of loops with a round period
+SAME_INTERVAL_S = 1e-5  # the kernel gives a timer back rounded to its clock; no script asks for this odd an interval
 DEEPEST = 32  # frames: nested transforms of a library must not hide the line of the script that calls them
 MOST_STACKS = 200  # distinct ones held before they are written
+MOST_TOLD = 4_000  # distinct ones of a process, some 6 MB: where CPU time goes is seen from fewer, and code made anew is endless
 FLUSH_EVERY_NS = 1_000_000_000
 _STACK = KIND_OF["stack"]
 
@@ -38,6 +40,7 @@ class Sampler:
 
     def __init__(self) -> None:
         self.seen: dict[Stack, list[int]] = {}  # stack -> [CPU ns, samples]
+        self.told: set[int] = set()  # hashes of the texts written
         self.last_cpu_ns = 0
         self.flushed_ns = perf_counter_ns()
         self.installed = False
@@ -45,7 +48,7 @@ class Sampler:
 
     def reset(self) -> None:
         """Forget what a parent process saw before it forked; its handler is inherited, its timer is not."""
-        self.seen = {}
+        self.seen, self.told = {}, set()
         self.armed = False
 
     def install(self) -> bool:
@@ -68,11 +71,17 @@ class Sampler:
         signal.setitimer(signal.ITIMER_PROF, INTERVAL_S, INTERVAL_S)
 
     def disarm(self) -> None:
-        """Stop the timer if it is ours.  A signal already sent still finds its handler, so that stays."""
-        if not self.armed or signal.getsignal(signal.SIGPROF) != self.on_signal:
+        """Stop the timer if it is ours, whoever has the signal.  One already sent still finds our handler, so that stays."""
+        if not self.armed:
             return
         self.armed = False
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        if abs(signal.getitimer(signal.ITIMER_PROF)[1] - INTERVAL_S) < SAME_INTERVAL_S:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def heed_script(self) -> None:
+        """Stop where the script has taken the signal since: it is not to be sent what it never asked for."""
+        if self.armed and signal.getsignal(signal.SIGPROF) != self.on_signal:
+            self.disarm()
 
     def on_signal(self, _signum: int, frame: FrameType | None) -> None:
         """Add the CPU time since the last signal to the stack that runs now."""
@@ -91,7 +100,16 @@ class Sampler:
         now_ns = self.flushed_ns = perf_counter_ns()
         seen, self.seen = self.seen, {}
         for stack, (cpu_ns, samples) in seen.items():
-            writer.put(_STACK, worker, now_ns, writer.text(describe(stack)), cpu_ns, samples, 0)
+            text = describe(stack)
+            if self.may_tell(text):
+                writer.put(_STACK, worker, now_ns, writer.text(text), cpu_ns, samples, 0)
+
+    def may_tell(self, text: str) -> bool:
+        """Whether this stack is one of the first distinct ones of the process."""
+        if len(self.told) < MOST_TOLD:
+            self.told.add(hash(text))
+            return True
+        return hash(text) in self.told
 
     def flush_if_due(self, writer: Writer, worker: int) -> None:
         """Write where the last time was long enough ago, or much has gathered."""
@@ -128,6 +146,7 @@ def go_on() -> None:
 
 def tick(writer: Writer, worker: int) -> None:
     """Between two batches of a worker: write now and then, so that a killed worker leaves its stacks."""
+    sampler.heed_script()
     sampler.flush_if_due(writer, worker)
 
 

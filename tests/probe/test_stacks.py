@@ -95,6 +95,32 @@ def test_a_script_that_takes_sigprof_later_keeps_its_timer(recorder):
     assert signal.getitimer(signal.ITIMER_PROF)[1] == 5.0
 
 
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [
+        (stacks.fetch_began, stacks.fetch_ended),
+        (stacks.start, lambda recorder: stacks.tick(recorder, 0)),
+        (stacks.start, lambda recorder: stacks.stop(recorder, 0)),
+        (stacks.start, lambda _: stacks.rest()),
+    ],
+)
+def test_a_script_that_takes_sigprof_while_a_batch_is_made_is_sent_no_more_of_it(recorder, begin, end):
+    begin()
+    signal.signal(signal.SIGPROF, signal.SIG_IGN)  # back to SIG_DFL would end the process at the next one
+    end(recorder)
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGPROF) is signal.SIG_IGN
+
+
+@pytest.mark.parametrize("end", [stacks.fetch_ended, lambda recorder: stacks.tick(recorder, 0)])
+def test_a_timer_that_the_script_sets_while_a_batch_is_made_goes_on(recorder, end):
+    stacks.fetch_began()
+    signal.signal(signal.SIGPROF, signal.SIG_IGN)
+    signal.setitimer(signal.ITIMER_PROF, 5.0, 5.0)
+    end(recorder)
+    assert signal.getitimer(signal.ITIMER_PROF)[1] == 5.0
+
+
 def test_other_threads_leave_the_timer_to_the_main_one(recorder):
     def batch_of_another_thread():
         stacks.fetch_began()
@@ -120,6 +146,16 @@ def test_our_own_wrappers_are_not_in_the_stacks():
     code = compile("pass", "/x/_importlib_bootstrap/fetch.py", "exec")
     mine = compile("pass", "/x/train.py", "exec")
     assert json.loads(stacks.describe(((code, 1), (mine, 7)))) == [["<module>", "/x/train.py", 7]]
+
+
+def test_code_that_is_made_anew_each_time_leaves_a_bounded_number_of_texts(recorder, monkeypatch):
+    monkeypatch.setattr(stacks, "MOST_TOLD", 3)
+    codes = [compile(f"x = {number}", f"/x/made_{number}.py", "exec") for number in range(6)]
+    for batch in [[0, 1], [1, 2, 3], [4, 5, 0]]:
+        stacks.sampler.seen = {((codes[number], 1),): [10, 1] for number in batch}
+        stacks.sampler.flush(recorder, 0)
+    told = [json.loads(recorder.texts[row["stack_text"]])[0][1] for row in recorder.rows_of("stack")]
+    assert told == [f"/x/made_{number}.py" for number in (0, 1, 1, 2, 0)]
 
 
 def fetch_for(recorder, batches, make, worker=2):
