@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from contextlib import suppress
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -15,7 +14,8 @@ from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.record.job import RECORDED_AS_A_PART
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from loaderdoctor.pipeline import Diagnosed
 
@@ -34,8 +34,18 @@ def complain(error: LoaderDoctorError) -> None:
     say(f"{error.sentence} [{error.slug}]")
 
 
+@contextmanager
+def writing_into(directory: Path) -> Iterator[None]:
+    """What the system refuses is the error `output-unusable`."""
+    try:
+        yield
+    except OSError as error:
+        sentence = f"{directory} cannot be written: {error.strerror}."
+        raise LoaderDoctorError("output-unusable", sentence, ExitCode.NO_REPORT) from None
+
+
 def report_on(
-    run_dirs: Path | Sequence[Path], directory: Path, formats: Sequence[str], lang: str, *, names_hosts: bool = False
+    run_dirs: Sequence[Path], directory: Path, formats: Sequence[str], lang: str, *, names_hosts: bool = False
 ) -> Diagnosed:
     """Diagnose a run, or the parts of one, write its reports into the directory, and sum up on stderr.
 
@@ -44,13 +54,9 @@ def report_on(
     from loaderdoctor import pipeline, report
     from loaderdoctor.report import terminal
 
-    run_dirs = [run_dirs] if isinstance(run_dirs, Path) else run_dirs
     done = pipeline.diagnose(*run_dirs, names_hosts=names_hosts)
-    try:
+    with writing_into(directory):
         written = report.write(done.run, done.signals, done.diagnosis, directory, formats, lang)
-    except OSError as error:
-        sentence = f"{directory} cannot be written: {error.strerror}."
-        raise LoaderDoctorError("output-unusable", sentence, ExitCode.NO_REPORT) from None
     terminal.summary(written)
     if any(note["slug"] == RECORDED_AS_A_PART for note in done.run.meta.notes):
         say(f"this is one part of a job; `loaderdoctor report {run_dirs[0].parent}` reads all parts as one.")
@@ -74,7 +80,7 @@ def finish(launched: launch.Launched, *, formats: Sequence[str], lang: str, fail
 def _status(launched: launch.Launched, formats: Sequence[str], lang: str, fail_on: str | None) -> ExitCode:
     run_dir = launched.run_dir
     try:
-        done = report_on(run_dir, run_dir, formats, lang)
+        done = report_on([run_dir], run_dir, formats, lang)
     except LoaderDoctorError as error:
         complain(error)
     except KeyboardInterrupt:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from loaderdoctor.cli import options
-from loaderdoctor.cli.reporting import say
+from loaderdoctor.cli.reporting import say, writing_into
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
 
 if TYPE_CHECKING:
@@ -128,13 +128,10 @@ def _report(run: Path, remedy: Remedy, trials: Trials, formats: Sequence[str], l
     from loaderdoctor.treat.outcome import keep, outcome_of
 
     outcome = outcome_of(remedy, trials)
-    try:
+    with writing_into(run):
         kept = keep(run, outcome)
         done = pipeline.diagnose(run)
         written = report.write(done.run, done.signals, done.diagnosis, run, formats, lang)
-    except OSError as error:
-        sentence = f"{run} cannot be written: {error.strerror}."
-        raise LoaderDoctorError("output-unusable", sentence, ExitCode.NO_REPORT) from None
     for line in _lines(outcome, remedy, (kept, *written.files), run, lang):
         say(line)
 

@@ -46,10 +46,13 @@ class Stretches:
 
     def common(self, other: Stretches) -> Stretches:
         """What is in both."""
-        spans = [
-            (max(a, c), min(b, d)) for a, b in self.spans for c, d in other.spans if max(a, c) < min(b, d)
-        ]  # both are few
-        return Stretches.of(sorted(spans))
+        first = np.searchsorted(other.end_ns, self.begin_ns, side="right")
+        after = np.searchsorted(other.begin_ns, self.end_ns, side="left")
+        met = [(one, number) for one in range(len(self.begin_ns)) for number in range(first[one], after[one])]
+        mine, theirs = np.asarray(met, dtype=np.int64).reshape(-1, 2).T
+        begin_ns = np.maximum(self.begin_ns[mine], other.begin_ns[theirs])
+        end_ns = np.minimum(self.end_ns[mine], other.end_ns[theirs])
+        return Stretches.of(list(zip(begin_ns.tolist(), end_ns.tolist(), strict=True)))
 
     @property
     def spans(self) -> list[tuple[int, int]]:

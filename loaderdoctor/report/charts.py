@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from loaderdoctor.report import figures
-from loaderdoctor.report.model import Column, IntervalChart, Part, Proof, SplitBar, StepsChart, Table
+from loaderdoctor.report.model import IntervalChart, Part, Proof, SplitBar, StepsChart, Table
 from loaderdoctor.report.spells import spells_chart
+from loaderdoctor.report.tables import table
 from loaderdoctor.values import Measured, value_or_none
 
 if TYPE_CHECKING:
@@ -56,13 +57,13 @@ def split_bar(steps: StepSignals, words: Words) -> SplitBar | None:
         return None
     parts = tuple(Part(kind, f"{label} {length}", share) for kind, label, length, _, share in rows)
     listed = words.listed(f"{label} {length}" for _, label, length, *_ in rows)
-    columns = (Column(words("column.part")), Column(words("column.time"), True), Column(words("column.share"), True))
+    columns = {"part": False, "time": True, "share": True}
     return SplitBar(
         sentence=words("split.sentence", total=figures.seconds(median_s), parts=listed),
         parts=parts,
         total=figures.seconds(median_s),
         caption=words("split.caption", parts=listed),
-        data=Table(words("split.data"), columns, tuple(row[1:4] for row in rows)),
+        data=table(words("split.data"), columns, [row[1:4] for row in rows], words),
     )
 
 
@@ -126,12 +127,12 @@ def _cut(bar: Sequence[float], top_s: float) -> tuple[float, ...]:
 def _steps_table(series: Sequence[tuple[float, ...]], kinds: Sequence[str], words: Words) -> Table:
     groups = means(series, TABLE_ROWS)
     bounds = [len(series) * k // len(groups) for k in range(len(groups) + 1)]
-    columns = (Column(words("column.steps")), *(Column(words(f"legend.{kind}"), True) for kind in kinds))
+    columns = {"steps": False} | {f"legend.{kind}": True for kind in kinds}
     rows = tuple(
         (f"{start + 1:,}{figures.DASH}{end:,}", *(figures.seconds(part) for part in group))
         for (start, end), group in zip(pairwise(bounds), groups, strict=True)
     )
-    return Table(words("steps.data"), columns, rows)
+    return table(words("steps.data"), columns, rows, words)
 
 
 def interval_chart(speedup: Interval, basis: str, words: Words, measured: Interval | None = None) -> IntervalChart:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.report import figures
-from loaderdoctor.report.model import Column, RankRow, RanksChart, Table
+from loaderdoctor.report.model import RankRow, RanksChart, Table
+from loaderdoctor.report.tables import table
 from loaderdoctor.values import Measured, value_or_none
 
 if TYPE_CHECKING:
@@ -78,7 +79,6 @@ def _caption(every: Sequence[RankSignals], shown: Sequence[RankSignals], words: 
 
 def _table(every: Sequence[RankSignals], words: Words, of: str) -> Table:
     heads = {of: False, "host": False, "batches": True, "step": True, "waiting": True, "share": True, "last": True}
-    columns = tuple(Column(words(f"column.{key}"), is_number) for key, is_number in heads.items())
     rows = [
         (
             f"{one.rank}",
@@ -91,17 +91,14 @@ def _table(every: Sequence[RankSignals], words: Words, of: str) -> Table:
         )
         for one in every
     ]
-    note = words("table.more", n=len(rows) - MOST_ROWS) if len(rows) > MOST_ROWS else ""
-    return Table(words(f"ranks.title.{of}"), columns, tuple(rows[:MOST_ROWS]), note)
+    return table(words(f"ranks.title.{of}"), heads, rows, words, most=MOST_ROWS)
 
 
 def hosts_table(signals: Signals, words: Words) -> Table:
     """A row a part of the job: its machine by its own samples.  Without rows where the job was recorded in one."""
     heads = {"host": False, "ranks": False, "cpus": True, "memory": True, "cpu": True, "neighbours": True}
-    columns = tuple(Column(words(f"column.{key}"), is_number) for key, is_number in heads.items())
     rows = [_host(one) for one in signals.processes.by_host]
-    note = words("table.more", n=len(rows) - MOST_ROWS) if len(rows) > MOST_ROWS else ""
-    return Table(words("hosts.title"), columns, tuple(rows[:MOST_ROWS]), note)
+    return table(words("hosts.title"), heads, rows, words, most=MOST_ROWS)
 
 
 def _host(one: HostSignals) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from loaderdoctor.causes.base import FOUND
 from loaderdoctor.report import figures
-from loaderdoctor.report.model import Column, Mark, Picture, Table
+from loaderdoctor.report.model import Mark, Picture, Table
 from loaderdoctor.report.sheet import LEFT, LINE, WIDTH, place, rule, text
+from loaderdoctor.report.tables import table
 from loaderdoctor.values import Interval
 
 if TYPE_CHECKING:
@@ -108,8 +109,6 @@ def _drawn(
 
 
 def _table(ordered: Sequence[tuple[int, Interval]], words: Words) -> Table:
-    columns = (
-        Column(words("column.worker-count"), True), Column(words("column.speedup"), True), Column(words("column.range"), True),
-    )  # fmt: skip
+    columns = {"worker-count": True, "speedup": True, "range": True}
     rows = tuple((str(n), figures.times(one.best), figures.times_range(one)) for n, one in ordered)
-    return Table(words("curve.title"), columns, rows)
+    return table(words("curve.title"), columns, rows, words)

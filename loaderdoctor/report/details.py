@@ -9,13 +9,14 @@ from loaderdoctor.report import figures, treated
 from loaderdoctor.report.advice import fix, gain_in_words
 from loaderdoctor.report.charts_ranks import hosts_table
 from loaderdoctor.report.headline import cause_in_words, first_finding, loader_of
-from loaderdoctor.report.model import Column, FindingBlock, Listing, Table
+from loaderdoctor.report.model import FindingBlock, Listing, Table
 from loaderdoctor.report.page_one import evidence_text, no_data, ruled_out_entries, settings_in_words
 from loaderdoctor.report.prescribe import as_arguments
 from loaderdoctor.report.privacy import clean, code_path
+from loaderdoctor.report.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
     from loaderdoctor.causes.base import Diagnosis, Finding
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from loaderdoctor.report.parts import Parts
     from loaderdoctor.report.prescribe import FixPatch
     from loaderdoctor.report.words import Words
-
-MOST_ROWS = 25  # a PDF takes 13 ms for each row, and nobody reads further; report.json has them all
 
 
 def other_findings(
@@ -68,17 +67,7 @@ def tables(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts
         *parts.each("stages", lambda loader: _stages(loader, signals, words), loaders),
         *parts.each("hot-functions", lambda loader: _hot(loader, run, signals, words), loaders),
     )
-    return tuple(table for table in every if table.rows)
-
-
-def _table(
-    title: str, columns: Mapping[str, bool], rows: Sequence[tuple[str, ...]], words: Words, note: str = ""
-) -> Table:
-    """Cut to the rows that fit.  `columns` maps keys of headings to whether their cells are numbers."""
-    if len(rows) > MOST_ROWS:
-        note = f"{note} {words('table.more', n=len(rows) - MOST_ROWS)}".strip()
-    heads = tuple(Column(words(f"column.{key}"), is_number) for key, is_number in columns.items())
-    return Table(title, heads, tuple(rows[:MOST_ROWS]), note)
+    return tuple(one for one in every if one.rows)
 
 
 def _about(key: str, loader: LoaderSignals, signals: Signals, words: Words) -> str:
@@ -99,7 +88,7 @@ def _what_if(signals: Signals, diagnosis: Diagnosis, words: Words) -> Table:
     ]
     columns = {"settings": False, "speedup": True, "range": True, "memory": True}
     current = settings_in_words(signals.main.settings, words) if signals.main else ""
-    return _table(words("what-if.title"), columns, rows, words, words("what-if.note", settings=current))
+    return table(words("what-if.title"), columns, rows, words, note=words("what-if.note", settings=current))
 
 
 def _loaders(signals: Signals, words: Words) -> Table:
@@ -118,7 +107,7 @@ def _loaders(signals: Signals, words: Words) -> Table:
     columns = {
         "loader": False, "role": False, "settings": False, "batches": True, "waiting": True, "exposed": True, "empty": True,
     }  # fmt: skip
-    return _table(words("loaders.title"), columns, rows, words, words("loaders.note"))
+    return table(words("loaders.title"), columns, rows, words, note=words("loaders.note"))
 
 
 def _workers(loader: LoaderSignals, signals: Signals, words: Words) -> Table:
@@ -138,7 +127,7 @@ def _workers(loader: LoaderSignals, signals: Signals, words: Words) -> Table:
     ]
     names = ("worker", "batches", "busy", "cpu", "disk", "blocked", "run-queue", "start", "memory")
     columns = {name: name != "worker" for name in names}
-    return _table(_about("workers.title", loader, signals, words), columns, rows, words, words("workers.note"))
+    return table(_about("workers.title", loader, signals, words), columns, rows, words, note=words("workers.note"))
 
 
 def _stages(loader: LoaderSignals, signals: Signals, words: Words) -> Table:
@@ -152,7 +141,7 @@ def _stages(loader: LoaderSignals, signals: Signals, words: Words) -> Table:
         for s in loader.stages
     ]
     columns = {"stage": False, "where": False, "per-batch": True, "cpu": True}
-    return _table(_about("stages.title", loader, signals, words), columns, rows, words)
+    return table(_about("stages.title", loader, signals, words), columns, rows, words)
 
 
 def _hot(loader: LoaderSignals, run: Run, signals: Signals, words: Words) -> Table:
@@ -161,7 +150,7 @@ def _hot(loader: LoaderSignals, run: Run, signals: Signals, words: Words) -> Tab
         for hot in loader.hot_functions
     ]
     columns = {"function": False, "place": False, "share": True}
-    return _table(_about("hot.title", loader, signals, words), columns, rows, words, words("hot.note"))
+    return table(_about("hot.title", loader, signals, words), columns, rows, words, note=words("hot.note"))
 
 
 def lists(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words, parts: Parts) -> tuple[Listing, ...]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loaderdoctor.report import figures
-from loaderdoctor.report.model import Column, Mark, Picture, Table
+from loaderdoctor.report.model import Mark, Picture, Table
 from loaderdoctor.report.sheet import LINE, WIDTH, Bar, bars, shortened, text
+from loaderdoctor.report.tables import table
 from loaderdoctor.values import Measured, Value, value_or_none
 
 if TYPE_CHECKING:
@@ -153,10 +154,7 @@ def _restarts(loader: LoaderSignals, words: Words) -> Iterator[Mark]:
 
 
 def _table(parts: tuple[_Part, ...], words: Words) -> Table:
-    columns = (
-        Column(words("column.part")), Column(words("column.setting")), Column(words("column.seen")),
-        Column(words("column.every"), True),
-    )  # fmt: skip
+    columns = {"part": False, "setting": False, "seen": False, "every": True}
     rows = tuple(
         (
             part.name,
@@ -166,4 +164,4 @@ def _table(parts: tuple[_Part, ...], words: Words) -> Table:
         )
         for part in parts
     )
-    return Table(words("flow.title"), columns, rows)
+    return table(words("flow.title"), columns, rows, words)

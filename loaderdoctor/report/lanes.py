@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.report import figures
-from loaderdoctor.report.model import Column, Mark, Picture, Table
+from loaderdoctor.report.model import Mark, Picture, Table
 from loaderdoctor.report.sheet import LEFT, LINE, WIDTH, Bar, bars, place, rule, shortened, stairs, text
+from loaderdoctor.report.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 MOST_LANES = 12  # workers drawn; with more, a lane is thinner than its letters
 MOST_BARS = 120  # of a lane's kind
 THINNEST = 0.2  # thinner than any line that is printed
-MOST_ROWS = 25
 LANE, BAR = 15.0, 10.0
 DEPTH = 40.0  # height of what lay ready
 NS = 1e9
@@ -149,9 +149,8 @@ def _table(seen: Stretch, words: Words) -> Table:
         took = _since(step.asked_ns), ready, _since(step.got_ns), _since(step.end_ns)
         rows.append((str(step.batch), *took, who, *made))
     heads = ("batch", "asked", "ready", "got", "done", "maker", "made-from", "made-to")
-    columns = tuple(Column(words(f"column.{head}"), head not in {"batch", "maker"}) for head in heads)
-    note = words("table.more-steps", n=len(rows) - MOST_ROWS) if len(rows) > MOST_ROWS else ""
-    return Table(words("lanes.title"), columns, tuple(rows[:MOST_ROWS]), note)
+    columns = {head: head not in {"batch", "maker"} for head in heads}
+    return table(words("lanes.title"), columns, rows, words, more="table.more-steps")
 
 
 def _since(at_ns: float) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loaderdoctor.causes.gates import STARVES
 from loaderdoctor.report import figures
-from loaderdoctor.report.model import Column, SpellsChart, Table
+from loaderdoctor.report.model import SpellsChart, Table
+from loaderdoctor.report.tables import table
 from loaderdoctor.values import Interval
 
 if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import Signals, Spell
     from loaderdoctor.report.words import Words
 
-STARVES = 0.05  # as the verdict has it
 DIGITS = 3  # of a step: a cut lies between blocks of a two-hundredth of the run
 MOST_IN_WORDS = 3  # spells; of more, no sentence is read to its end
 
@@ -37,7 +38,7 @@ def _about(step: int) -> str:
 
 def _state(spell: Spell, words: Words) -> str:
     value = spell.starved_share.value
-    return words("spells.starving" if value >= STARVES else "spells.healthy", share=figures.share(value))
+    return words("spells.starving" if value >= STARVES.value else "spells.healthy", share=figures.share(value))
 
 
 def spells_chart(signals: Signals, words: Words) -> SpellsChart | None:
@@ -66,12 +67,7 @@ def spells_chart(signals: Signals, words: Words) -> SpellsChart | None:
 
 
 def _table(spells: tuple[Spell, ...], words: Words) -> Table:
-    columns = (
-        Column(words("column.steps")),
-        Column(words("column.time"), True),
-        Column(words("column.share"), True),
-        Column(words("column.range"), True),
-    )
+    columns = {"steps": False, "time": True, "share": True, "range": True}
     rows = tuple(
         (
             f"{spell.from_step:,}{figures.DASH}{spell.to_step:,}",
@@ -81,4 +77,4 @@ def _table(spells: tuple[Spell, ...], words: Words) -> Table:
         )
         for spell in spells
     )
-    return Table(words("spells.data"), columns, rows)
+    return table(words("spells.data"), columns, rows, words)

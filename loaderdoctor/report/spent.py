@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loaderdoctor.report import figures
-from loaderdoctor.report.model import Column, Mark, Picture, Table
+from loaderdoctor.report.model import Mark, Picture, Table
 from loaderdoctor.report.sheet import LINE, WIDTH, Bar, bars, text, width_of
+from loaderdoctor.report.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,8 +71,5 @@ def _table(signals: Signals, words: Words) -> Table:
         (words(f"phase.{p.name}"), figures.seconds(p.seconds), figures.share(p.share), figures.seconds(p.data_wait_s))
         for p in signals.phases
     )
-    columns = (
-        Column(words("column.phase")), Column(words("column.time"), True), Column(words("column.share"), True),
-        Column(words("column.waiting"), True),
-    )  # fmt: skip
-    return Table(words("phases.title"), columns, rows)
+    columns = {"phase": False, "time": True, "share": True, "waiting": True}
+    return table(words("phases.title"), columns, rows, words)

@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from loaderdoctor.report import figures
-from loaderdoctor.report.model import Column, Mark, Picture, Table
+from loaderdoctor.report.model import Mark, Picture, Table
 from loaderdoctor.report.sheet import LEFT, LINE, WIDTH, place, rule, text
+from loaderdoctor.report.tables import table
 from loaderdoctor.values import Measured
 
 if TYPE_CHECKING:
@@ -61,14 +62,14 @@ def watched(run: Run, signals: Signals, words: Words) -> Picture | None:
         width=WIDTH,
         height=y + LINE + 4,
         marks=tuple(marks),
-        caption=words("watched.caption", n=len(_rows(run, "machine"))),
+        caption=words("watched.caption", n=len(run.rows("machine"))),
         data=_table(series, length_s, words),
     )
 
 
 def _all(run: Run, signals: Signals, words: Words) -> Iterator[_Series]:
     started = run.meta.started_ns
-    machine, processes, disks, gpus = (_rows(run, name) for name in ("machine", "processes", "disks", "gpu"))
+    machine, processes, disks, gpus = (run.rows(name) for name in ("machine", "processes", "disks", "gpu"))
     cpus = signals.machine.cpus_allowed
     most = cpus.value if isinstance(cpus, Measured) else None
     yield _series("cpu-job", _rates(processes, _tree_cpu_s, started), "cores", words, top=most)
@@ -84,11 +85,6 @@ def _all(run: Run, signals: Signals, words: Words) -> Iterator[_Series]:
     yield _series("memory", _values(machine, _plain("memory_available_bytes"), started), "bytes", words)
     busy = _values(gpus, _gpu("utilisation_share"), started)
     yield _series("gpu", busy, "share", words, top=1.0, absent="watched.no-gpu" if not gpus else "watched.no-rows")
-
-
-def _rows(run: Run, name: str) -> Sequence[Row]:
-    samples = run.samples.get(name)
-    return samples.rows if samples else ()
 
 
 def _series(
@@ -175,7 +171,7 @@ def _in_words(one: _Series, words: Words) -> str:
 def _table(series: Sequence[_Series], length_s: float, words: Words) -> Table:
     """Means of as many stretches of the run as a table has rows."""
     shown = [one for one in series if one.points]
-    columns = (Column(words("column.time")), *(Column(words(f"watched.{one.key}"), True) for one in shown))
+    columns = {"time": False} | {f"watched.{one.key}": True for one in shown}
     bounds = [length_s * k / TABLE_ROWS for k in range(TABLE_ROWS + 1)]
     rows = tuple(
         (
@@ -184,7 +180,7 @@ def _table(series: Sequence[_Series], length_s: float, words: Words) -> Table:
         )
         for start, end in pairwise(bounds)
     )
-    return Table(words("watched.title"), columns, rows)
+    return table(words("watched.title"), columns, rows, words)
 
 
 def _mean_between(one: _Series, start: float, end: float, words: Words) -> str:

@@ -44,6 +44,8 @@ def test_a_time_in_a_gap_has_no_place_and_one_before_all_belongs_to_the_first():
 
 def test_what_is_in_both():
     assert drawn("xxx.xxxx").common(drawn(".xxxx..x")).spans == drawn(".xx.x..x").spans
+    assert drawn("xx....").common(drawn("..xxxx")).spans == []
+    assert drawn("xxxxxx").common(drawn("x.x.x.")).spans == drawn("x.x.x.").spans
 
 
 @pytest.mark.parametrize("parts", [2, 5, 10])

@@ -9,9 +9,9 @@ from report_samples import SAMPLES
 from loaderdoctor.analyse.signals import ENDED_BY_ITSELF, LoaderSettings, Site
 from loaderdoctor.causes.base import Action, Evidence, Finding, Gain, Prescription
 from loaderdoctor.report.charts import MOST_MARKS, interval_chart, means, steps_chart
-from loaderdoctor.report.details import MOST_ROWS
 from loaderdoctor.report.model import Example
 from loaderdoctor.report.page_one import evidence_text
+from loaderdoctor.report.tables import MOST_ROWS
 from loaderdoctor.report.view import view
 from loaderdoctor.report.words import Words
 from loaderdoctor.values import Interval
