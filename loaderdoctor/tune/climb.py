@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loaderdoctor import analyse, launch, record
+from loaderdoctor import launch
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
 from loaderdoctor.treat.again import LONG_S, again
 from loaderdoctor.treat.remedy import Remedy
-from loaderdoctor.treat.trials import FEWEST_STEPS, TREATED, Plan, last_words, run_once
+from loaderdoctor.treat.trials import AS_WRITTEN, LOG, TREATED, Plan, carried_out, folder_of, run_of, trial_of
 from loaderdoctor.tune.forecast import Forecast
 from loaderdoctor.tune.ladder import Choice, State, best_of, steps_of_ladder
-from loaderdoctor.tune.rung import AS_WRITTEN, Rung
+from loaderdoctor.tune.rung import Rung
 from loaderdoctor.tune.seen import seen_in
 
 if TYPE_CHECKING:
@@ -90,33 +90,18 @@ def climb(task: Task, tell: Tell = lambda _rung: None, start: Launch = launch.la
 
 
 def _as_written(task: Task, start: Launch) -> Climbed:
-    run_dir = task.folder / f"1-{AS_WRITTEN}"
-    run_dir.mkdir(mode=0o700, parents=True)
-    trial = launch.Trial(folder=str(Path.cwd()), log=run_dir / "output.txt")
+    run_dir = folder_of(task.folder, 1, AS_WRITTEN)
+    trial = launch.Trial(folder=str(Path.cwd()), log=run_dir / LOG)
     seconds = LONG_S if task.steps is None else None
     options = launch.Options(output=str(run_dir), steps=task.steps, seconds=seconds, trial=trial)
-    launched = start(task.command, options)
-    run = record.read(run_dir)
-    if run.meta.ended_by == "interrupt":
+    ran = carried_out(task.command, options, AS_WRITTEN, start)
+    if ran is None:
         raise LoaderDoctorError("tune-interrupted", "Interrupted before anything was measured.", ExitCode.NO_REPORT)
-    if launched.returncode and run.meta.ended_by not in {"steps", "seconds"}:
-        sentence = (
-            f"The script ended with status {launched.returncode} as it is written: {last_words(trial.log)}. "
-            f"Its output is in {trial.log}."
-        )
-        raise LoaderDoctorError("trial-failed", sentence, ExitCode.NO_REPORT)
-    signals = analyse.signals_of(run)
-    loader = _tunable(signals)
-    if signals.training_steps < FEWEST_STEPS:
-        sentence = (
-            f"The run as it is written had {signals.training_steps} steps of training after warm-up; a comparison needs "
-            f"{FEWEST_STEPS}: say with `--steps` how many there are to be."
-        )
-        raise LoaderDoctorError("trial-too-short", sentence, ExitCode.NO_REPORT)
-    seen = seen_in(run, signals, loader)
+    loader = _tunable(ran.signals)
+    seen = seen_in(ran.run, ran.signals, loader)
     rung = Rung(AS_WRITTEN, seen=seen, run_dir=run_dir)
-    forecast = Forecast.of(signals, loader, seen.step_of_training_s, loader.settings)
-    return Climbed(run, signals, loader, (rung,), forecast)
+    forecast = Forecast.of(ran.signals, loader, seen.step_of_training_s, loader.settings)
+    return Climbed(ran.run, ran.signals, loader, (rung,), forecast)
 
 
 def _tunable(signals: Signals) -> LoaderSignals:
@@ -149,19 +134,18 @@ def _run(plan: Plan, climbed: Climbed, rung: Rung, start: Launch) -> tuple[Rung,
     run_dir = plan.directory / f"{number}-{TREATED}"
     plan = replace(plan, remedy=Remedy(climbed.loader, settings=rung.settings))
     try:
-        trial = run_once(plan, number, TREATED, start)
+        ran = run_of(plan, number, TREATED, start)
+        repeats = ran is not None and trial_of(plan, TREATED, ran).repeats
     except LoaderDoctorError as error:
         return replace(rung, why=error.sentence, run_dir=run_dir), None
-    if trial is None:
+    if ran is None:
         return None
-    if trial.repeats:
+    if repeats:
         why = "each worker made all batches of the stream, so what was trained is not the same"
         return replace(rung, why=why, run_dir=run_dir), None
-    run = record.read(run_dir)
-    signals = analyse.signals_of(run)
-    loader = next((one for one in signals.loaders if one.id == climbed.loader.id), None)
+    loader = next((one for one in ran.signals.loaders if one.id == climbed.loader.id), None)
     if loader is None:
         return replace(rung, why=f"it has no loader {climbed.loader.id}", run_dir=run_dir), None
-    seen = seen_in(run, signals, loader)
-    forecast = Forecast.of(signals, loader, seen.step_of_training_s, climbed.loader.settings)
+    seen = seen_in(ran.run, ran.signals, loader)
+    forecast = Forecast.of(ran.signals, loader, seen.step_of_training_s, climbed.loader.settings)
     return replace(rung, seen=seen, run_dir=run_dir), forecast

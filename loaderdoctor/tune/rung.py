@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from loaderdoctor.treat.trials import AS_WRITTEN
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import StepTimes
     from loaderdoctor.values import Interval, Value
 
-AS_WRITTEN, WORKERS, PINNING, PREFETCH = "as-written", "workers", "pinning", "prefetch"
+WORKERS, PINNING, PREFETCH = "workers", "pinning", "prefetch"
 PERSISTENT, PAST_KNEE, BETWEEN = "persistent", "past-the-knee", "between"
 NAMES: Mapping[str, str] = {
     AS_WRITTEN: "as written",

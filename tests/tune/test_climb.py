@@ -11,9 +11,10 @@ import pytest
 
 from loaderdoctor import launch
 from loaderdoctor.errors import LoaderDoctorError
+from loaderdoctor.treat.trials import AS_WRITTEN
 from loaderdoctor.tune import kept, page, shown
 from loaderdoctor.tune.climb import Task, climb
-from loaderdoctor.tune.rung import AS_WRITTEN, PAST_KNEE, PERSISTENT, PINNING, PREFETCH, WORKERS
+from loaderdoctor.tune.rung import PAST_KNEE, PERSISTENT, PINNING, PREFETCH, WORKERS
 
 SOURCE = "import torch\nloader = torch.utils.data.DataLoader(data, batch_size=8)\n"
 EPOCH = "[" + 40 * "{wait}c" + "]"

@@ -8,9 +8,9 @@ import builders
 import pytest
 
 from loaderdoctor.analyse.signals import LoaderSettings, StepTimes
+from loaderdoctor.treat.trials import AS_WRITTEN
 from loaderdoctor.tune.ladder import LIKELY, NEAR, State, best_of, steps_of_ladder
 from loaderdoctor.tune.rung import (
-    AS_WRITTEN,
     BETWEEN,
     PAST_KNEE,
     PERSISTENT,
