@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from loaderdoctor.cli.profile import AFTER_DASHES, WORDS, Verbatim, command_of
-from loaderdoctor.cli.reporting import say
+from loaderdoctor.cli.reporting import say, writing_into
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +51,9 @@ def tune(
     folder = kept.folder(output, command.name)
     say(f"running the script up to {runs} times; each run writes what the script writes")
     climbed = climb(Task(command, folder, steps, runs), tell=_tell)
-    for line in _lines(climbed, kept.write(climbed, folder)):
+    with writing_into(folder):
+        files = kept.write(climbed, folder)
+    for line in _lines(climbed, files):
         say(line)
 
 
@@ -63,19 +65,20 @@ def _tell(rung: Rung) -> None:
 
     what = f"{NAMES[rung.name]} ({as_arguments(rung.settings)})" if rung.settings else NAMES[rung.name]
     if rung.seen is not None:
-        say(f"{what}: {figures.seconds(rung.seen.step_of_training_s)} a step")
+        say(f"{what}: {figures.cell(rung.seen.step_s)} a step")
     elif rung.run_dir is not None:
         say(f"{what}: {rung.why}")
 
 
 def _lines(climbed: Climbed, files: Sequence[Path]) -> Iterator[str]:
     from loaderdoctor.report.advice import PATCH_FILE
+    from loaderdoctor.report.terminal import as_typed
     from loaderdoctor.tune.shown import lines
 
     if climbed.interrupted:
         yield "interrupted: this is what was measured by then"
     yield from lines(climbed)
-    yield f"files  {files[0]}, {', '.join(path.name for path in files[1:])}"
+    yield f"files  {as_typed(files[0])}, {', '.join(path.name for path in files[1:])}"
     patch = next((path for path in files if path.name == PATCH_FILE), None)
     if patch is not None:
-        yield f"next   git apply {shlex.quote(str(patch))}"
+        yield f"next   git apply {shlex.quote(as_typed(patch))}"

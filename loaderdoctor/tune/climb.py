@@ -100,7 +100,7 @@ def _as_written(task: Task, start: Launch) -> Climbed:
     loader = _tunable(ran.signals)
     seen = seen_in(ran.run, ran.signals, loader)
     rung = Rung(AS_WRITTEN, seen=seen, run_dir=run_dir)
-    forecast = Forecast.of(ran.signals, loader, seen.step_of_training_s, loader.settings)
+    forecast = Forecast.of(ran.signals, loader, seen.step_s.value, loader.settings)
     return Climbed(ran.run, ran.signals, loader, (rung,), forecast)
 
 
@@ -147,5 +147,5 @@ def _run(plan: Plan, climbed: Climbed, rung: Rung, start: Launch) -> tuple[Rung,
     if loader is None:
         return replace(rung, why=f"it has no loader {climbed.loader.id}", run_dir=run_dir), None
     seen = seen_in(ran.run, ran.signals, loader)
-    forecast = Forecast.of(ran.signals, loader, seen.step_of_training_s, climbed.loader.settings)
+    forecast = Forecast.of(ran.signals, loader, seen.step_s.value, climbed.loader.settings)
     return replace(rung, seen=seen, run_dir=run_dir), forecast

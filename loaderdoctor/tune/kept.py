@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loaderdoctor.errors import ExitCode, LoaderDoctorError
+from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.launch.directory import PRIVATE, RUNS
 from loaderdoctor.report.advice import PATCH_FILE
 from loaderdoctor.report.prescribe import patch_at
@@ -30,20 +30,16 @@ def folder(output: str | None, name: str) -> Path:
 
 
 def write(climbed: Climbed, directory: Path) -> tuple[Path, ...]:
-    """tune.html, tune.json, and fix.patch where the best settings can be edited in.  LoaderDoctorError `output-unusable`."""
+    """tune.html, tune.json, and fix.patch where the best settings can be edited in.  OSError where that cannot be."""
     patch = _patch(climbed)
     contents = {"tune.html": page.render(climbed, patch), "tune.json": shown.as_json(climbed, patch), PATCH_FILE: patch}
     written = []
-    try:
-        for name, text in contents.items():
-            if text is not None:
-                path = directory / name
-                path.touch(mode=0o600)
-                path.write_text(text, encoding="utf-8")
-                written.append(path)
-    except OSError as error:
-        sentence = f"{directory} cannot be written: {error.strerror}."
-        raise LoaderDoctorError("output-unusable", sentence, ExitCode.NO_REPORT) from None
+    for name, text in contents.items():
+        if text is not None:
+            path = directory / name
+            path.touch(mode=0o600)
+            path.write_text(text, encoding="utf-8")
+            written.append(path)
     return tuple(written)
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from loaderdoctor.predict.choose import PREFETCH_FACTORS, SAME
+from loaderdoctor.predict.costs import DEFAULT_PREFETCH
+from loaderdoctor.predict.speedup import MOST_WORKERS, WITHIN
 from loaderdoctor.tune.rung import BETWEEN, PAST_KNEE, PERSISTENT, PINNING, PREFETCH, WORKERS, Rung
 
 if TYPE_CHECKING:
@@ -13,13 +16,10 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
     from loaderdoctor.tune.forecast import Forecast
 
-# Of the step: for less no setting is changed, as the model chooses them too (predict.choose.SAME).
-WORTH = 0.005
-NEAR = 0.02  # of the step: two runs differ by as much, and a leaner setting is the better one (predict.speedup.WITHIN)
 LIKELY = 0.1  # a neighbour that the model puts this close to the best may well be the best: the model errs by as much
 AHEAD = 6  # workers past the knee, up to which the model is asked: it falls, or stays, from there on
-PREFETCHES = (2, 4, 8)  # one batch ahead a worker is less than torch's own default, and was never seen to be faster
-MOST_WORKERS = 32  # as predict has it: beyond it, work that waits should be made asynchronous
+# One batch ahead a worker is less than torch's own default, and was never seen to be faster.
+PREFETCHES = tuple(factor for factor in PREFETCH_FACTORS if factor >= DEFAULT_PREFETCH)
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ Choice = Rung | None  # with `why`: not to be run; None: nothing more to say
 def best_of(rungs: tuple[Rung, ...]) -> Rung:
     """The leanest of the measured ones that are as fast as the fastest: fewer workers first, then fewer settings."""
     measured = [rung for rung in rungs if rung.seen is not None]
-    fastest_s = min(rung.seen.step_of_training_s for rung in measured if rung.seen)
-    near = [rung for rung in measured if rung.seen and rung.seen.step_of_training_s <= fastest_s * (1 + NEAR)]
+    fastest_s = min(rung.seen.step_s.value for rung in measured if rung.seen)
+    near = [rung for rung in measured if rung.seen and rung.seen.step_s.value <= fastest_s * (1 + WITHIN)]
     return min(near, key=lambda rung: (rung.seen.workers if rung.seen else 0, len(rung.settings)))
 
 
@@ -90,7 +90,7 @@ def _most_promising(state: State) -> int:
         return max(1, int(state.loader.workload.cores if state.loader.workload else 1))
     counts = range(min(MOST_WORKERS, state.forecast.knee() + AHEAD) + 1)
     steps_s = [state.forecast.step_with(_with_workers(state, count)) for count in counts]
-    limit_s = min(steps_s) * (1 + NEAR)
+    limit_s = min(steps_s) * (1 + WITHIN)
     return next(count for count, step_s in zip(counts, steps_s, strict=True) if step_s <= limit_s)
 
 
@@ -113,7 +113,7 @@ def _pinning(state: State) -> Choice:
 def _prefetch(state: State) -> Choice:
     if not state.now("num_workers"):
         return Rung(PREFETCH, why="there are no workers that could fetch ahead")
-    now = state.now("prefetch_factor") or PREFETCHES[0]
+    now = state.now("prefetch_factor") or DEFAULT_PREFETCH
     others = [factor for factor in PREFETCHES if factor > now]
     if not others:
         return Rung(PREFETCH, why=f"the script has {now} already")
@@ -134,7 +134,7 @@ def _persistent(state: State) -> Choice:
 def _if_promised(state: State, name: str, added: dict[str, Any]) -> Rung:
     settings = state.without_written(state.settings | added)
     gain = state.gain(settings)
-    if gain is not None and gain < WORTH:
+    if gain is not None and gain < SAME:
         said = ", ".join(f"{one}={value!r}" for one, value in added.items())
         return Rung(name, settings, why=f"the model promises {100 * gain:+.1f} % of {said}: not run")
     return Rung(name, settings)

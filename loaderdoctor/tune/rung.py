@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loaderdoctor.analyse.signals import StepTimes
-    from loaderdoctor.values import Interval, Value
+    from loaderdoctor.values import Interval, Measured, Value
 
 WORKERS, PINNING, PREFETCH = "workers", "pinning", "prefetch"
 PERSISTENT, PAST_KNEE, BETWEEN = "persistent", "past-the-knee", "between"
@@ -32,14 +32,14 @@ class Seen:
     """What one run measured, after warm-up; `samples_per_s` of all ranks, gaps between epochs and evaluations included."""
 
     samples_per_s: Value
-    step_s: Value  # median of the steady steps
+    step_s: Measured  # all time over all steps of training: what rungs are ranked by
     starved_share: Value
     device_share: Value  # of the time, in which the driver saw the device busy
     worker_cores: Value  # busy with the workers of this loader
     memory_bytes: Value  # that the workers and the batches they hold ready take on the host
+    others_share: Value  # of the CPUs, taken by other jobs meanwhile
     times: StepTimes
     workers: int
-    step_of_training_s: float  # all time over all steps of training: what rungs are ranked by
 
 
 @dataclass(frozen=True)

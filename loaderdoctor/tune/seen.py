@@ -28,14 +28,14 @@ def seen_in(run: Run, signals: Signals, loader: LoaderSignals) -> Seen:
     step = pace(signals.times)
     return Seen(
         samples_per_s=_rate(step, loader, signals.ranks),
-        step_s=signals.steps.median_s,
+        step_s=step,
         starved_share=signals.starved_share,
         device_share=_device_share(run, signals),
         worker_cores=_worker_cores(loader),
         memory_bytes=_memory(signals, loader),
+        others_share=signals.machine.neighbour_allowed_cpu_share,
         times=signals.times,
         workers=loader.settings.num_workers,
-        step_of_training_s=step.value,
     )
 
 

@@ -80,7 +80,7 @@ def test_it_finds_the_best_in_few_runs_and_shows_the_falling_side(climbed):
     rungs = by_name(done)
     beyond = [rung.seen for rung in done.rungs if rung.seen and rung.seen.workers > 2]
     assert beyond
-    assert all(one.step_of_training_s > done.best.seen.step_of_training_s for one in beyond)
+    assert all(one.step_s.value > done.best.seen.step_s.value for one in beyond)
     assert "no device but the CPU" in rungs[PINNING].why
     assert {AS_WRITTEN, WORKERS, PINNING, PREFETCH, PERSISTENT, PAST_KNEE} <= set(rungs)
 
@@ -133,18 +133,48 @@ def test_what_cannot_be_tuned_is_an_error(climbed, launcher, slug):
 def test_interrupted_it_gives_what_there_is(climbed):
     done = climbed(Launcher(ended_by={3: "interrupt"}))
     assert (done.interrupted, done.runs) == (True, 2)
-    assert "best: " in list(shown.lines(done))[-1] or "leaner" in list(shown.lines(done))[-1]
+    assert any(line.startswith("best: ") for line in shown.lines(done))
 
 
 def test_the_table_has_a_row_for_each_run_and_a_reason_for_each_that_was_not(climbed):
     done = climbed()
-    rows = shown.table(done)
+    columns, rows = shown.table(done)
+    assert "device" not in columns, "no run had one"
     assert len(rows) == done.runs
     assert [row[0].endswith(" *") for row in rows].count(True) == 1
     text = "\n".join(shown.lines(done))
     assert "+ pinning: the run used no device but the CPU" in text
     assert "best: num_workers=2" in text
     assert f"in {done.runs} runs" in text
+
+
+def quiet(rung, **changes):
+    """A rung with other numbers."""
+    return replace(rung, seen=replace(rung.seen, **changes))
+
+
+def exact(value, unit="share"):
+    return builders.exact(value, unit)
+
+
+@pytest.mark.parametrize(
+    ("least", "waits", "others", "said"),
+    [
+        (0.5, 0.5, 0.0, ["leaner: ", "even so it waits for data 50 %"]),
+        (0.95, 0.5, 0.0, ["even so it waits"]),  # a saving of a twentieth
+        (0.5, 0.04, 0.0, ["leaner: "]),
+        (0.95, 0.04, 0.3, ["but other jobs took up to 30 % of the CPUs meanwhile, 0 % in the quietest run"]),
+    ],
+)
+def test_what_else_decides_is_said_beside_the_best(climbed, least, waits, others, said):
+    done = climbed(most_runs=2)
+    best = quiet(done.best, memory_bytes=exact(1 << 30, "bytes"), starved_share=exact(waits), others_share=exact(0.0))
+    lean = quiet(
+        best, memory_bytes=exact(least * (1 << 30), "bytes"), step_s=exact(best.seen.step_s.value * 1.01, "s"),
+        others_share=exact(others), workers=best.seen.workers + 1,
+    )  # fmt: skip
+    lines = list(shown.beside(replace(done, rungs=(best, lean)), str))
+    assert [line[: len(start)] for line, start in zip(lines, said, strict=True)] == said
 
 
 def test_as_it_is_written_may_be_the_best(climbed):

@@ -8,8 +8,9 @@ import builders
 import pytest
 
 from loaderdoctor.analyse.signals import LoaderSettings, StepTimes
+from loaderdoctor.predict.speedup import WITHIN
 from loaderdoctor.treat.trials import AS_WRITTEN
-from loaderdoctor.tune.ladder import LIKELY, NEAR, State, best_of, steps_of_ladder
+from loaderdoctor.tune.ladder import LIKELY, State, best_of, steps_of_ladder
 from loaderdoctor.tune.rung import (
     BETWEEN,
     PAST_KNEE,
@@ -52,7 +53,8 @@ class Model:
 
 
 def seen(step_s, workers):
-    return Seen(NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, StepTimes(), workers, step_s)
+    step = builders.exact(step_s, "s")
+    return Seen(NOT_KNOWN, step, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, StepTimes(), workers)
 
 
 def ran(name, settings, step_s, tmp="run", written=0):
@@ -159,7 +161,9 @@ def test_a_neighbour_is_run_where_the_model_cannot_tell_it_from_the_best():
 
 def test_the_best_is_the_leanest_of_those_that_are_as_fast():
     first = ran(AS_WRITTEN, {}, 1.0, written=8)
-    four, six = (ran(name, {"num_workers": n}, s) for name, n, s in ((WORKERS, 4, 0.5), (PAST_KNEE, 6, 0.5 - NEAR / 4)))
+    four, six = (
+        ran(name, {"num_workers": n}, s) for name, n, s in ((WORKERS, 4, 0.5), (PAST_KNEE, 6, 0.5 - WITHIN / 4))
+    )
     assert best_of((first, four, six)) is four
     assert best_of((first, four, replace(six, seen=seen(0.4, 6)))).name == PAST_KNEE
     assert best_of((replace(first, seen=seen(0.5, 8)), four)) is four, "eight workers are written, four do"
