@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from loaderdoctor.report import figures
 from loaderdoctor.report.page_one import facts_of
 from loaderdoctor.values import value_or_none
 
@@ -129,7 +130,7 @@ def _of_setting(before: Diagnosed, after: Diagnosed) -> Iterator[Difference]:
     loads = [value_or_none(done.signals.machine.neighbour_allowed_cpu_share) for done in (before, after)]
     known = [load for load in loads if load is not None]
     if len(known) == len(loads) and abs(known[0] - known[1]) >= LOADED:
-        text = f"other jobs took {known[0]:.0%} and {known[1]:.0%} of the CPUs"
+        text = f"other jobs took {figures.share(known[0])} and {figures.share(known[1])} of the CPUs"
         yield Difference("neighbours", text, forbids=False)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SCHEMA = "loaderdoctor.comparison/1"
 FORMATS = ("text", "md", "json")
 ARROW = "->"  # as a terminal of any encoding has it
-_NAMES = {"samples_per_s": "samples/s", "step_s": "step", "starved_share": "waiting", "wall_s": "run"}
+_NAMES = {"samples_per_s": "speed", "step_s": "step", "starved_share": "waiting", "wall_s": "run"}
 _SENTENCES = {
     FASTER: "B is {best} as fast as A ({range})",
     SLOWER: "B is slower than A: {best} as fast ({range})",

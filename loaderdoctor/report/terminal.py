@@ -57,7 +57,9 @@ def lines(written: Written) -> Iterator[str]:
 
 
 def _next(seen: ReportView, written: Written) -> str:
-    """The patch, where it is the first finding's own."""
+    """What proves the prescription; else the patch, where it is the first finding's own."""
+    if seen.summary.to_treat:
+        return f"loaderdoctor treat {shlex.quote(as_typed(Path(seen.summary.to_treat)))}"
     patch = next((path for path in written.files if path.name == PATCH_FILE), None)
     return f"git apply {shlex.quote(as_typed(patch))}" if patch is not None and seen.fix.diff else seen.summary.next
 

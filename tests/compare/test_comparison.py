@@ -147,7 +147,7 @@ def test_eight_lines_say_it_all():
     told = list(lines(replace(compare(done(), after), gone=("no-workers",))))
     assert len(told) == 8
     assert told[0].startswith("B is ")
-    assert [line.split()[0] for line in told[1:]] == ["samples/s", "step", "waiting", "run", "changed", "causes", "but"]
+    assert [line.split()[0] for line in told[1:]] == ["speed", "step", "waiting", "run", "changed", "causes", "but"]
 
 
 def test_json_has_every_number_with_its_interval_or_the_reason_why_not():
