@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from loaderdoctor import analyse, launch, record
+from loaderdoctor.analyse.notes import notes_of
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
+from loaderdoctor.probe.kept import SLUG
 from loaderdoctor.treat.forcing import alike, injected
 from loaderdoctor.treat.gains import Pace, is_narrow, speedup_of
 from loaderdoctor.treat.reached import Reached, reached
@@ -147,7 +149,7 @@ def run_of(plan: Plan, number: int, kind: str, start: Launch = launch.launch) ->
     remedy, again, run_dir = plan.remedy, plan.again, folder_of(plan.directory, number, kind)
     trial = launch.Trial(folder=again.folder, log=run_dir / LOG)
     if kind == TREATED:
-        forced = injected(plan.signals, remedy.loader, remedy.settings, again.folder)
+        forced = injected(plan.signals, remedy.loader, remedy.settings, again.folder, keeps=remedy.is_ceiling)
         trial = replace(trial, injected=forced, variables=dict(remedy.variables))
     return carried_out(again.command, launch.Options(output=str(run_dir), steps=again.steps, trial=trial), kind, start)
 
@@ -184,6 +186,7 @@ def trial_of(plan: Plan, kind: str, ran: Ran) -> Trial:
     seen = reached(ran.run, remedy, plan.again.folder, alike(plan.signals, remedy.loader))
     if is_treated:
         _hold(seen, remedy, ran.run_dir)
+        _hold_ceiling(ran, remedy)
     pace = Pace(ran.signals.measured_s, ran.signals.training_steps)
     repeats = is_treated and _repeats(ran.signals, remedy)
     return Trial(kind, ran.run_dir, pace, ran.signals.starved_share, seen, repeats)
@@ -208,6 +211,12 @@ def _hold(seen: Reached, remedy: Remedy, run_dir: Path) -> None:
     )
     sentence = f"The settings did not reach the training: {why}. The run is in {run_dir}."
     raise LoaderDoctorError("treatment-not-applied", sentence, ExitCode.NO_REPORT)
+
+
+def _hold_ceiling(ran: Ran, remedy: Remedy) -> None:
+    if remedy.is_ceiling and SLUG not in {slug for slug, _ in notes_of(ran.run)}:
+        sentence = f"No batch was kept: the loader {remedy.loader.id} does not make its own as torch's does. The run is in {ran.run_dir}."
+        raise LoaderDoctorError("treatment-not-applied", sentence, ExitCode.NO_REPORT)
 
 
 def _failed(kind: str, returncode: int, log: Path) -> LoaderDoctorError:

@@ -18,6 +18,7 @@ from ..layout import BUILT, KIND_OF, NEXT_BATCH, NEXT_END, NEXT_ERROR, RESET, UN
 from ..watch import ATTRIBUTE, Watch
 from .arrivals import hook_arrivals, start_method_of, time_receiving, which_of
 from .handing_over import is_due, listen
+from .keeping import next_data
 from .request import AT_REST, Request, counted
 from .stopping import ends_here
 
@@ -54,6 +55,9 @@ def patch(module: Any) -> None:
     replace(module._BaseDataLoaderIter, "_next_index", _choosing)
     replace(module._BaseDataLoaderIter, "_reset", _choosing)
     patch_workers_iterator(module._MultiProcessingDataLoaderIter)
+    probe = state.probe
+    if probe is not None and probe.injection is not None and probe.injection.keeps:
+        replace(module._SingleProcessDataLoaderIter, "_next_data", next_data)
 
 
 def patch_loader(kind: type) -> None:
@@ -99,7 +103,10 @@ def _iterator_init(original: Any) -> Any:
         if probe is None:
             original(self, *args, **kwargs)
             return
-        watch = _watch(probe, self, args[0] if args else kwargs.get("loader"))
+        loader = args[0] if args else kwargs.get("loader")
+        watch = _watch(probe, self, loader)
+        if probe.injection is not None:
+            probe.injection.begins(self, loader)
         begin_ns = perf_counter_ns()
         original(self, *args, **kwargs)
         if watch is not None:
