@@ -34,7 +34,7 @@ def is_as_it_was(given):
 @pytest.mark.parametrize(
     "use",
     [
-        lambda given: None,
+        dict,  # nothing
         lambda given: given["x"].div_(255),
         lambda given: given["y"][0].zero_(),
         lambda given: given.pop("x"),
