@@ -74,12 +74,9 @@ class Injection:
 
     def begins(self, iterator: Any, loader: Any) -> None:
         """An epoch over a loader begins."""
-        try:
-            kept = self._kept.get(loader)
-            if kept is not None:
-                iterator.__dict__[ATTRIBUTE] = kept
-        except Exception as error:
-            pass_on(error, asked_script=True)
+        kept = self._kept.get(loader) if self.keeps else None
+        if kept is not None:
+            iterator.__dict__[ATTRIBUTE] = kept
 
     def _built_at(self, loader: Any) -> tuple[str, int]:
         file, _, line = site_of(sys._getframe(1), loader).rpartition(":")

@@ -1,4 +1,4 @@
-"""One batch that a loader gives again and again, as a perfect loader would: in no time.  Only a trial of that has one."""
+"""One batch that a loader gives again and again in no time, as a perfect loader would, in the trials that measure that."""
 
 from __future__ import annotations
 

@@ -73,6 +73,8 @@ class Picture:
     across: tuple[tuple[float, str], ...]
     up: tuple[tuple[float, str], ...]
     unit: str
+    across_unit: str
+    rungs: str  # what the bars are
     bars: tuple[Bar, ...]
 
 
@@ -170,6 +172,8 @@ def picture_of(climbed: Climbed) -> Picture:
         across=tuple((count / last, f"{count}") for count in range(0, last + 1, 1 + last // 12)),
         up=tuple((mark / top, figures.significant(mark)) for mark in marks),
         unit=unit,
+        across_unit="workers",
+        rungs=f"{_sentence(unit)} of each run, in their order.",
         bars=tuple(
             Bar(NAMES[rung.name], rate(rung.seen) / top, figures.significant(rate(rung.seen)), rung.seen is best)
             for rung in climbed.rungs

@@ -143,7 +143,7 @@ def _others(climbed: Climbed) -> str:
 
 def beside(climbed: Climbed, name: Callable[[Path], str]) -> Iterator[str]:
     """What must be said beside the verdict; `name` says how the folder of a run is called."""
-    yield from filter(None, (_disturbed(climbed), leaner(climbed), _still_waiting(climbed, name)))
+    yield from filter(None, (leaner(climbed), _still_waiting(climbed, name), _disturbed(climbed)))
 
 
 def _disturbed(climbed: Climbed) -> str:

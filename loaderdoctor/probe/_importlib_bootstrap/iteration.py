@@ -16,7 +16,7 @@ from .. import state
 from ..faults import pass_on
 from ..layout import BUILT, KIND_OF, NEXT_BATCH, NEXT_END, NEXT_ERROR, RESET, UNKNOWN
 from ..watch import ATTRIBUTE, Watch
-from .arrivals import hook_arrivals, start_method_of, time_receiving, which_of
+from .arrivals import hook_arrivals, ready_of, start_method_of, time_receiving, which_of
 from .handing_over import is_due, listen
 from .keeping import next_data
 from .request import AT_REST, Request, counted
@@ -103,10 +103,7 @@ def _iterator_init(original: Any) -> Any:
         if probe is None:
             original(self, *args, **kwargs)
             return
-        loader = args[0] if args else kwargs.get("loader")
-        watch = _watch(probe, self, loader)
-        if probe.injection is not None:
-            probe.injection.begins(self, loader)
+        watch = _watch(probe, self, args[0] if args else kwargs.get("loader"))
         begin_ns = perf_counter_ns()
         original(self, *args, **kwargs)
         if watch is not None:
@@ -137,6 +134,8 @@ def _watch(probe: Probe, iterator: Any, loader: Any) -> Watch | None:
         number, epoch = probe.loaders.iterated(loader, probe.writer)
         watch = Watch(probe, next(probe.iterator_numbers), number, epoch)
         iterator.__dict__[ATTRIBUTE] = watch
+        if probe.injection is not None:
+            probe.injection.begins(iterator, loader)
     except Exception as error:
         pass_on(error)
         return None
@@ -317,7 +316,7 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
         if iterator._num_workers:
             received, outstanding = iterator._rcvd_idx, iterator._tasks_outstanding
             stash = len(iterator._task_info) - outstanding
-            ready = _ready(iterator)
+            ready = ready_of(iterator)
         if not probe.is_worker:
             probe.clock.requested(watch.iterator, outermost=depth == 0)
             if depth == 0:
@@ -332,13 +331,6 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
         del probe.thread.watches[depth or 0 :]
         pass_on(error)
         return None
-
-
-def _ready(iterator: Any) -> int:
-    try:
-        return int(iterator._data_queue.qsize())
-    except NotImplementedError:  # macOS has no such count
-        return UNKNOWN
 
 
 def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> None:
