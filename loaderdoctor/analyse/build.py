@@ -97,21 +97,21 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         why = Missing(*parts.notes[-1]) if ranks else NO_LOADER
         return _without_loaders(run, (*notes, *parts.notes), why, parts)
     shares = [parts.of("The share of waiting of a rank", partial(_share, one), _same) for one in analysed]
-    trainings = [
-        parts.of("The training's cores", partial(_training, run, one), partial(absent, TrainingSignals))
-        for one in analysed
-    ]
+    busy = [parts.of("The training's cores", partial(_cores_of_training, run, one), _same) for one in analysed]
     computes = parts.of("What the ranks compute in the same steps", lambda: _computes(analysed), lambda why: why)
     job = parts.of(
-        "The ranks of the job", lambda: _job(run, computes, analysed, shares, trainings), partial(absent, JobSignals)
+        "The ranks of the job", lambda: _job(run, computes, analysed, shares, busy), partial(absent, JobSignals)
     )
     lead = lead_of(shares, job)
     first = analysed[lead]
     here = run.part(first.rank.main.part)
+    its_training = parts.of(
+        "The training", lambda: _training(here, first, busy[lead]), partial(absent, TrainingSignals)
+    )
     window = by_rank.window_of(first) if len(first.measured) else None
     machine, disk, samples, hardware = around_it(here, window, first.rank.main.pid, parts)
     cores = parts.of("The cores of the job", lambda: _cores(first.rank, machine.cpus_allowed), lambda _: 1.0)
-    recorded = _recorded(first, cores, samples, run.sources, busy=trainings[lead], parts=parts)
+    recorded = _recorded(first, cores, samples, run.sources, busy=its_training, parts=parts)
     main = first.loaders[0] if first.loaders else None
     copies_known = first.clock == DEVICE or kind_of(first.rank.main) == CPU
     steps = partial(_steps, first, main, recorded, copies_known=copies_known)
@@ -144,7 +144,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         ),
         hardware=hardware,
         job=by_rank.named(job, run, analysed),
-        training=trainings[lead],
+        training=its_training,
         spells=parts.of(
             "The changes over the run",
             lambda: spells_of(first.steps, first.rank.main, main, run.meta.started_ns),
@@ -162,7 +162,9 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         ),
         processes=parts.of(
             "The processes beside each other",
-            lambda: by_rank.process_signals(run, first, analysed, others, computes=computes, share=_share),
+            lambda: by_rank.process_signals(
+                run, first, analysed, others, computes=computes, shares=[*shares, *map(_share, others)]
+            ),
             lambda _: ProcessSignals(),
         ),
     )
@@ -172,11 +174,14 @@ def _same(reason: Missing) -> Value:
     return reason
 
 
-def _training(run: Run, one: _Analysed) -> TrainingSignals:
+def _cores_of_training(run: Run, one: _Analysed) -> Value:
+    return training.compute_cores(run.part(one.rank.main.part), one.rank, one.timeline)
+
+
+def _training(run: Run, one: _Analysed, cores: Value) -> TrainingSignals:
     slow, early = training.slow_steps(one.steps, one.loaders[0] if one.loaders else None, one.roles)
-    run = run.part(one.rank.main.part)
     return TrainingSignals(
-        cores=training.compute_cores(run, one.rank, one.timeline),
+        cores=cores,
         run_queue_share=training.run_queue_share(run, one.rank, one.timeline),
         slow_share=slow,
         slow_early_share=early,
@@ -209,10 +214,10 @@ def _job(
     computes: pd.DataFrame | Missing,
     analysed: Sequence[_Analysed],
     shares: Sequence[Value],
-    trainings: Sequence[TrainingSignals],
+    busy: Sequence[Value],
 ) -> JobSignals:
     steps, roles = [one.steps for one in analysed], [one.roles for one in analysed]
-    return job_of(run, computes, steps, roles, shares=shares, cores=[one.cores for one in trainings])
+    return job_of(run, computes, steps, roles, shares=shares, cores=busy)
 
 
 def _analysed(rank: Rank, parts: Parts) -> _Analysed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from loaderdoctor.record import RECORDED_AS_A_PART
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
@@ -75,16 +75,16 @@ def process_signals(
     others: Sequence[Analysed],
     *,
     computes: pd.DataFrame | Missing,
-    share: Callable[[Any], Value],
+    shares: Sequence[Value],
 ) -> ProcessSignals:
     """Of the ranks of the job, or of one training and others beside it; `first` is the one that is explained.
 
-    `computes` is what `job.computes_of` makes of the ranks.
+    `computes` is what `job.computes_of` makes of the ranks; `shares` are the waiting of each, the others' after the ranks'.
     """
     every = [*ranks, *others]
     lasts = (NO_RANKS,) * len(every) if others else _last_shares(ranks, computes)
     return ProcessSignals(
-        each=_each(run, every, [share(one) for one in every], lasts) if len(every) > 1 else (),
+        each=_each(run, every, shares, lasts) if len(every) > 1 else (),
         are_ranks=not others,
         by_host=_by_host(run, every),
         on_host=sum(one.rank.main.part == first.rank.main.part for one in every),

@@ -70,6 +70,8 @@ def _in_turn(group: list[_Built], steps: pd.DataFrame) -> list[list[_Built]]:
 
     A loader built anew every epoch is one; two that a function builds at the same line, and that are used by turns, are two.
     """
+    if len(group) == 1:
+        return [group]
     spans = steps.groupby("loader").agg(first_ns=("begin_ns", "min"), last_ns=("got_ns", "max"))
     used = {row.Index: (row.first_ns, row.last_ns) for row in spans.itertuples()}
     turns: list[list[_Built]] = []

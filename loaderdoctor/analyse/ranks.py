@@ -9,7 +9,7 @@ from loaderdoctor.analyse.frames import table
 from loaderdoctor.probe.layout import NEXT_BATCH, ROLE_MAIN, ROLE_WORKER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from loaderdoctor.record.run import ProcessRecords, Run
 
@@ -60,7 +60,8 @@ def ranks_of(run: Run) -> tuple[tuple[Rank, ...], tuple[Rank, ...], tuple[Note, 
     if beside:
         notes.append(("separate-trainings", _apart(1 + len(beside))))
     numbers = [rank_of(main) if numbered else place for place, main in enumerate([*mains, *beside])]
-    ranks = [Rank(number, main, _workers(main, run)) for number, main in zip(numbers, [*mains, *beside], strict=True)]
+    files = _of_workers(run)
+    ranks = [Rank(number, main, _workers(main, files)) for number, main in zip(numbers, [*mains, *beside], strict=True)]
     return tuple(ranks[: len(mains)]), tuple(ranks[len(mains) :]), tuple(notes)
 
 
@@ -121,15 +122,22 @@ def _span(process: ProcessRecords) -> tuple[int, int]:
     return int(calls["begin_ns"].min()), int(calls["end_ns"].max())
 
 
-def _workers(main: ProcessRecords, run: Run) -> tuple[WorkerLife, ...]:
-    """Workers by pid; of several processes that had one pid in turn, the first that opened its file after the start."""
-    files: dict[int, list[ProcessRecords]] = {}
+def _of_workers(run: Run) -> dict[tuple[int, int], list[ProcessRecords]]:
+    """By part and pid."""
+    files: dict[tuple[int, int], list[ProcessRecords]] = {}
     for process in run.processes:
-        if process.header["role"] == ROLE_WORKER and process.part == main.part:
-            files.setdefault(process.pid, []).append(process)
+        if process.header["role"] == ROLE_WORKER:
+            files.setdefault((process.part, process.pid), []).append(process)
+    return files
+
+
+def _workers(main: ProcessRecords, files: Mapping[tuple[int, int], Sequence[ProcessRecords]]) -> tuple[WorkerLife, ...]:
+    """Workers by pid; of several processes that had one pid in turn, the first that opened its file after the start."""
     lives = []
     for row in table(main, "worker_started").itertuples(index=False):
-        later = [process for process in files.get(row.pid, ()) if process.header["opened_ns"] >= row.begin_ns]
+        later = [
+            process for process in files.get((main.part, row.pid), ()) if process.header["opened_ns"] >= row.begin_ns
+        ]
         first = min(later, key=lambda process: process.header["opened_ns"], default=None)
         lives.append(WorkerLife(row.iterator, row.worker, row.pid, row.begin_ns, row.end_ns, first))
     return tuple(lives)

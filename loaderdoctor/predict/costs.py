@@ -23,6 +23,7 @@ SPAWN_S = 0.02  # starting an interpreter and pickling a small dataset to it, on
 SPAWN_BOOT_S = 2.2  # each worker imports torch: 2.1 to 2.6 s, side by side while there are cores
 STOP_S = 0.004  # joining the workers at the end of an epoch, of any number
 STOP_WORKER_S = 0.0015  # and of each: 5 ms for 1 worker, 16 ms for 8
+SPAWN_STOP_S = 0.5  # an interpreter that imported torch itself takes it down again: 0.50 to 0.61 s, side by side while there are cores
 SEND_S = 0.0005  # pickling and a pipe: a batch of 40 bytes takes 0.9 ms from worker to consumer
 RECEIVE_S = 0.0005  # of which the consumer's own part, a wake-up included; nearly the same up to 4 MB
 SEND_S_PER_BYTE = 1.5e-9  # fresh shared memory is paged in while it is filled: 1.35 ns at 4 MB, 1.9 ns at 16 MB
@@ -42,7 +43,7 @@ class Knobs:
     prefetch: int
     pinned: bool
     persistent: bool
-    spawned: bool
+    start: str | None  # how workers start
     in_order: bool
 
     @classmethod
@@ -50,15 +51,19 @@ class Knobs:
         """The recorded settings with `changes` on top; a change of None takes torch's default."""
         workers = int(changes.get("num_workers", recorded.num_workers))
         prefetch = changes.get("prefetch_factor", recorded.prefetch_factor) or DEFAULT_PREFETCH
-        start = changes.get("multiprocessing_context", recorded.start_method)
         return cls(
             workers=workers,
             prefetch=int(prefetch),
             pinned=bool(changes.get("pin_memory", recorded.pin_memory)),
             persistent=workers > 0 and bool(changes.get("persistent_workers", recorded.persistent_workers)),
-            spawned=start in ("spawn", "forkserver"),
+            start=changes.get("multiprocessing_context", recorded.start_method),
             in_order=changes.get("in_order", recorded.in_order) is not False,
         )
+
+    @property
+    def spawned(self) -> bool:
+        """Whether each worker imports everything anew."""
+        return self.start in ("spawn", "forkserver")
 
 
 def knobs_of(workload: Workload, changes: Mapping[str, Any]) -> Knobs:
@@ -79,13 +84,19 @@ def turnover_s(workload: Workload, knobs: Knobs, epoch: int) -> float:
     if knobs.workers == 0 or (knobs.persistent and epoch > 0):
         return 0.0
     recorded = workload.settings.num_workers > 0
+    at_once = max(1.0, knobs.workers / workload.cores)
     if knobs.spawned:
         boot_s = workload.worker_start_s if recorded else SPAWN_BOOT_S
-        start_s = SPAWN_S * knobs.workers + boot_s * max(1.0, knobs.workers / workload.cores)
+        start_s = SPAWN_S * knobs.workers + boot_s * at_once
     else:
         start_s = FORK_S * knobs.workers + (workload.worker_start_s if recorded else FORK_BOOT_S)
-    stop_s = 0.0 if knobs.persistent or epoch == 0 else STOP_S + STOP_WORKER_S * knobs.workers
-    return start_s + stop_s
+    return start_s if knobs.persistent or epoch == 0 else start_s + _stop_s(knobs, at_once)
+
+
+def _stop_s(knobs: Knobs, at_once: float) -> float:
+    """A fork server's children leave without taking their interpreter down."""
+    taken_down_s = SPAWN_STOP_S * at_once if knobs.start == "spawn" else 0.0
+    return STOP_S + STOP_WORKER_S * knobs.workers + taken_down_s
 
 
 def hand_over_s(workload: Workload, sent_s: float, received_s: float) -> tuple[float, float]:

@@ -29,7 +29,9 @@ def pieces(path: Path) -> Iterator[tuple[Header, Rows]]:
     """
     header: Header | None = None
     with path.open("rb") as file:
-        while raw := file.read(BLOCK_ROWS * RECORD_BYTES):
+        # No more is asked for than there is: a read makes room for all that it may get, a hundred times a small file.
+        block_bytes = min(BLOCK_ROWS, 1 + path.stat().st_size // RECORD_BYTES) * RECORD_BYTES
+        while raw := file.read(block_bytes):
             whole = len(raw) // RECORD_BYTES
             rows = np.frombuffer(bytearray(raw[: whole * RECORD_BYTES]), dtype="<i8").reshape(whole, WORDS)
             starts = np.flatnonzero((rows[:, 0] == HEADER) & (rows[:, 1] == MAGIC))

@@ -6,17 +6,27 @@ from dataclasses import replace
 
 import pytest
 from builders import run_from
-from drawn_runs import START_NS
+from drawn_runs import START_NS, WORKER_PID
 
 from loaderdoctor.analyse import signals_of
 from loaderdoctor.record.run import Samples
+from loaderdoctor.record.stretches import NEVER, Stretches
 
 DRAWING = "[" + "wc" * 30
 SECOND = 10**9
 
 
-def ended(by, *, environment=None, rows=(), shm=(), after_s=100.0):
+def ended(by, *, environment=None, rows=(), shm=(), after_s=100.0, left_out_s=0, without=""):
+    """`left_out_s`: of a long run, so much before its last half second was not looked at in detail."""
     run = run_from(DRAWING, num_workers=2)
+    kept = [replace(one, tables={k: v for k, v in one.tables.items() if k != without}) for one in run.processes]
+    run = replace(run, processes=tuple(kept))
+    if left_out_s:
+        joint_ns = run.meta.ended_ns - SECOND // 2
+        later_ns = joint_ns + left_out_s * SECOND
+        seen = Stretches.of([(0, joint_ns), (later_ns, NEVER)])
+        run = replace(run, processes=tuple(replace(one, seen=seen) for one in run.processes))
+        after_s += left_out_s
     meta = replace(
         run.meta,
         ended_by=by,
@@ -38,6 +48,16 @@ def looks(pid, **fields):
 def test_only_what_is_ended_from_outside_can_have_been_stuck(by, stalled):
     value = ended(by).stalled_s
     assert (value.value >= 100 if stalled else value.slug == "ended-by-itself") is True
+
+
+def test_a_long_run_stood_still_from_its_last_call_on_and_not_for_what_was_left_out():
+    assert ended("interrupt", left_out_s=1000).stalled_s.value == pytest.approx(ended("interrupt").stalled_s.value)
+
+
+@pytest.mark.parametrize(("left_out_s", "silent"), [(0, 1), (1000, 0)])
+def test_a_worker_without_batches_is_silent_only_where_all_of_the_run_was_looked_at(left_out_s, silent):
+    broken = ended("interrupt", rows=[looks(WORKER_PID, waits={"lock": 5})], left_out_s=left_out_s, without="fetch")
+    assert broken.silent_workers.value == silent
 
 
 def test_a_run_that_ended_by_itself_says_nothing_of_the_rest_either():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from schedules import constant, with_blocked
 
 from loaderdoctor.predict import replay
-from loaderdoctor.predict.costs import FORK_BOOT_S, FORK_S, STOP_S, STOP_WORKER_S
+from loaderdoctor.predict.costs import FORK_BOOT_S, FORK_S, SPAWN_STOP_S, STOP_S, STOP_WORKER_S, Knobs, turnover_s
 from loaderdoctor.predict.model import run, stretch
 from loaderdoctor.predict.plan import plan
 
@@ -91,6 +91,17 @@ def test_workers_are_started_where_the_settings_say_so(was, change, more_s):
     plain = constant(**was, epochs=2, epoch_overhead_s=(0.1, 0.1), compute_s=1.0, batch_bytes=0)
     gaps = [sum(replay(plain, settings).waits_s[first] for first in (0, 5)) for settings in ({}, change)]
     assert gaps[1] - gaps[0] == pytest.approx(more_s, abs=0.003)
+
+
+@pytest.mark.parametrize(
+    ("start", "workers", "stop_s"), [("spawn", 1, SPAWN_STOP_S), ("spawn", 4, 2 * SPAWN_STOP_S), ("forkserver", 1, 0.0)]
+)
+def test_a_spawned_worker_takes_its_interpreter_down_at_the_end_of_each_epoch(start, workers, stop_s):
+    plain = constant(epochs=3, epoch_overhead_s=(0.0, 0.0, 0.0), cores=2)
+    plain = replace(plain, settings=replace(plain.settings, start_method=start))
+    knobs = Knobs.of(plain.settings, {"num_workers": workers})
+    stopped_s = turnover_s(plain, knobs, 1) - turnover_s(plain, knobs, 0)  # the first epoch ends no workers
+    assert stopped_s == pytest.approx(STOP_S + STOP_WORKER_S * workers + stop_s)
 
 
 @pytest.mark.parametrize(

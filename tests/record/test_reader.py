@@ -9,6 +9,7 @@ import pytest
 from loaderdoctor import record
 from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.probe.layout import HEADER, KIND_OF, RECORD, RECORD_BYTES, TEXT_BYTES
+from loaderdoctor.record import reader
 
 RUN = builders.run_from("x[wcwwc]", num_workers=1)
 
@@ -147,6 +148,24 @@ def test_samples_are_read_up_to_the_last_whole_line(on_disk):
     assert {name: rows.rows for name, rows in samples.items()} == {
         "machine": ({"at_ns": 1, "busy": 2}, {"at_ns": 2}),
     }
+
+
+@pytest.mark.parametrize(
+    ("most_bytes", "numbers"),
+    [(1000, [0, 1, 2, 3, 4, 5, 6]), (40, [0, 3, 6]), (60, [0, 2, 4, 6]), (25, [0, 4, 6])],
+    ids=["whole", "one in three", "one in two", "one in four, and the last"],
+)
+def test_of_a_weeks_samples_one_row_in_so_many_is_read_and_the_last(on_disk, monkeypatch, most_bytes, numbers):
+    monkeypatch.setattr(reader, "MOST_SAMPLES_BYTES", most_bytes)
+    (on_disk / "samples").mkdir()
+    (on_disk / "samples" / "machine.jsonl").write_text("".join(f'{{"at_ns": {number}}}\n' for number in range(7)))  # 84
+    assert [row["at_ns"] for row in record.read(on_disk).samples["machine"].rows] == numbers
+
+
+def test_samples_that_none_were_written_of_are_none(on_disk):
+    (on_disk / "samples").mkdir()
+    (on_disk / "samples" / "machine.jsonl").touch()
+    assert record.read(on_disk).samples["machine"].rows == ()
 
 
 def test_sources_are_read(on_disk):
