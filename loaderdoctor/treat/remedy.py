@@ -86,9 +86,9 @@ def ceiling(signals: Signals, diagnosis: Diagnosis, loader_id: str | None = None
 
 
 def _without_waiting(signals: Signals) -> Interval | None:
-    """What the starved share says that a perfect loader gains."""
+    """What the starved share says that a perfect loader gains; None where it is the share of several loaders."""
     share = signals.starved_share
-    if not isinstance(share, Measured) or share.high >= 1:
+    if not isinstance(share, Measured) or share.high >= 1 or len(signals.loaders) > 1:
         return None
     return Interval(*(1 / (1 - max(0.0, one)) for one in (share.low, share.value, share.high)))
 

@@ -99,6 +99,8 @@ def test_the_ceiling_is_what_the_share_of_waiting_says():
     tried = remedy.ceiling(signals, diagnosed())
     assert (tried.is_ceiling, tried.cause, tried.variables) == (True, None, {})
     assert (tried.promised.low, tried.promised.best, tried.promised.high) == pytest.approx((1.25, 2.0, 4.0))
+    two = replace(signals, loaders=(*signals.loaders, replace(signals.loaders[0], id="train.py:7")))
+    assert remedy.ceiling(two, diagnosed()).promised is None, "the share is of both"
 
 
 @pytest.mark.parametrize(("workers", "settings"), [(0, {}), (2, {"num_workers": 0})])
