@@ -11,7 +11,21 @@ import pytest
 from source import PACKAGE, TESTS, imports, label, module_name, package_files
 
 # A stage imports itself and what stands before it.
-STAGES = ("probe", "record", "sample", "launch", "analyse", "predict", "causes", "treat", "report", "live", "cli")
+STAGES = (
+    "probe",
+    "record",
+    "sample",
+    "launch",
+    "analyse",
+    "predict",
+    "causes",
+    "treat",
+    "report",
+    "live",
+    "compare",
+    "tune",
+    "cli",
+)
 
 # Third-party package -> where in ours it may be imported.
 HOMES = {

@@ -33,7 +33,7 @@ from loaderdoctor.analyse.signals import (
     TrainingSignals,
 )
 from loaderdoctor.analyse.stages import named_stages, stacks
-from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals
+from loaderdoctor.analyse.steady import no_steps, steady_of, step_signals, step_times
 from loaderdoctor.analyse.stretch import stretch_of
 from loaderdoctor.analyse.surroundings import around_it
 from loaderdoctor.analyse.timeline import Timeline, timeline_of
@@ -151,6 +151,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
             lambda _: (),
         ),
         training_steps=sum(first.roles.get(number) == TRAIN for number in first.measured["loader"]),
+        times=step_times(first.steps, first.roles, is_whole=first.rank.main.seen is None),
         broken=parts.of(
             "How the run broke off", lambda: broken_signals(here, first.rank), lambda why: absent(BrokenSignals, why)
         ),

@@ -69,6 +69,7 @@ __all__ = [
     "Stage",
     "StepSeen",
     "StepSignals",
+    "StepTimes",
     "Stretch",
     "TrainingSignals",
     "WorkerSignals",
@@ -330,6 +331,16 @@ class TrainingSignals:
 
 
 @dataclass(frozen=True)
+class StepTimes:
+    """Every step after warm-up in order, each from the end of the one before: gaps and evaluations are in it."""
+
+    seconds: tuple[float, ...] = ()
+    kinds: tuple[int, ...] = ()  # equal for steps that are alike: of one loader, the first of an epoch or not
+    is_training: tuple[bool, ...] = ()
+    first: int | None = None  # number of the first one in the run; None where a long run is seen in stretches
+
+
+@dataclass(frozen=True)
 class Signals:
     """Everything derived from one run."""
 
@@ -356,6 +367,7 @@ class Signals:
     training: TrainingSignals = field(default_factory=TrainingSignals)
     spells: tuple[Spell, ...] = ()  # in order; more than one where the share of waiting changed for good
     training_steps: int = 0  # batches of training, of all its loaders, in the time after warm-up
+    times: StepTimes = field(default_factory=StepTimes)
     processes: ProcessSignals = field(default_factory=ProcessSignals)
     stretch: Stretch | None = None  # a typical one, in full detail
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from loaderdoctor.analyse import stats
 from loaderdoctor.analyse.exposure import DEVICE
 from loaderdoctor.analyse.frames import NS
 from loaderdoctor.analyse.loaders import TRAIN
-from loaderdoctor.analyse.signals import WARM_UP, StepSignals
+from loaderdoctor.analyse.signals import WARM_UP, StepSignals, StepTimes
 from loaderdoctor.values import Measured, Missing, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
-    import pandas as pd
 
     from loaderdoctor.analyse.loaders import Loader
 
@@ -67,6 +67,18 @@ def step_signals(
         compute_share=stats.ratio(compute_ns, span_ns, "share"),
         other_share=Measured.exact(0.0, "share", len(steady)),  # steps with anything else in them are left out
         series=tuple(zip(*((part / NS).tolist() for part in (wait_ns, copy_ns, compute_ns)), strict=True)),
+    )
+
+
+def step_times(steps: pd.DataFrame, roles: Mapping[int, str], *, is_whole: bool) -> StepTimes:
+    """Of a rank; `is_whole`: every step of the run is there, so that their numbers are the run's own."""
+    measured = steps[steps["measured"]]
+    kinds = 2 * pd.factorize(measured["loader"])[0] + measured["is_first"].to_numpy()
+    return StepTimes(
+        seconds=tuple((measured["chunk_ns"] / NS).tolist()),
+        kinds=tuple(int(kind) for kind in kinds),
+        is_training=tuple((measured["loader"].map(roles) == TRAIN).tolist()),
+        first=len(steps) - len(measured) if is_whole else None,
     )
 
 

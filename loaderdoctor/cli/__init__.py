@@ -8,7 +8,7 @@ import warnings
 import click
 
 from loaderdoctor import __version__
-from loaderdoctor.cli import check, demo, explain, profile, report, treat
+from loaderdoctor.cli import check, compare, demo, explain, profile, report, treat, tune
 from loaderdoctor.cli.reporting import complain
 from loaderdoctor.errors import LoaderDoctorError
 
@@ -23,7 +23,16 @@ def commands() -> None:
     """Say why a PyTorch training starves for data, what to change, and how much faster it gets."""
 
 
-for command in (profile.profile, report.report, treat.treat, explain.explain, check.check, demo.demo):
+for command in (
+    profile.profile,
+    report.report,
+    treat.treat,
+    tune.tune,
+    compare.compare,
+    explain.explain,
+    check.check,
+    demo.demo,
+):
     commands.add_command(command)
 
 

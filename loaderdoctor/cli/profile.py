@@ -87,7 +87,7 @@ def profile(
     Everything after SCRIPT, MODULE or `--` reaches the script byte for byte, and its input, output and exit status stay
     its own. loaderdoctor itself writes to stderr.
     """
-    command = _command(words, is_module=is_module, is_any=ctx.meta[AFTER_DASHES])
+    command = command_of(words, is_module=is_module, is_any=ctx.meta[AFTER_DASHES])
     if trace_window is not None and steps is None and seconds is None:
         sentence = "--trace-window comes after the measured steps: say with --steps or --seconds when these are over."
         raise LoaderDoctorError("trace-window-without-end", sentence)
@@ -113,7 +113,8 @@ def _windows(every_s: float | None, window_s: float | None) -> tuple[float, floa
     return every_s, window_s
 
 
-def _command(words: Sequence[str], *, is_module: bool, is_any: bool) -> launch.Command:
+def command_of(words: Sequence[str], *, is_module: bool, is_any: bool) -> launch.Command:
+    """What stands behind our options.  LoaderDoctorError `script-missing`, `script-is-a-folder` or `command-missing`."""
     if is_any or not words:
         return launch.of_words(words)
     if is_module:

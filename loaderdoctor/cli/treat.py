@@ -30,6 +30,7 @@ TRIALS = "treated"  # folder in a run, with its trials; those of the last time
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Try this instead of the prescription.")
 @click.option("--loader", metavar="ID", help="The loader that --set is about, as the report names it.")
+@click.option("--ceiling", is_flag=True, help="Measure the perfect loader: it keeps one batch, so this trains nothing.")
 @click.option("--steps", type=click.IntRange(min=20), metavar="N", help="Measured steps of each run.")
 @click.option("--runs", type=click.IntRange(min=2), metavar="N", help="So many runs, at most.")
 @click.option("--write", is_flag=True, help="Run nothing: apply fix.patch to the script, after asking.")
@@ -42,6 +43,7 @@ def treat(
     run: Path,
     settings: Sequence[str],
     loader: str | None,
+    ceiling: bool,
     steps: int | None,
     runs: int | None,
     write: bool,
@@ -61,15 +63,20 @@ def treat(
     if write:
         _write(done, is_sure=yes)
         return
-    remedy, again = _what(done, settings, loader), _how(done, words, steps)
+    remedy, again = _what(done, settings, loader, is_ceiling=ceiling), _how(done, words, steps)
     limits = _limits(runs)
     trials = _measured(done, run, remedy, again, limits)
     _report(run, remedy, trials, options.formats(no_pdf=no_pdf), lang)
 
 
-def _what(done: Diagnosed, settings: Sequence[str], loader: str | None) -> Remedy:
+def _what(done: Diagnosed, settings: Sequence[str], loader: str | None, *, is_ceiling: bool) -> Remedy:
     from loaderdoctor.treat import remedy
 
+    if settings and is_ceiling:
+        sentence = "--ceiling is measured without a loader, so that no settings go with it: leave --set out."
+        raise LoaderDoctorError("setting-refused", sentence)
+    if is_ceiling:
+        return remedy.ceiling(done.signals, done.diagnosis, loader)
     if settings:
         return remedy.asked_for(done.signals, done.diagnosis, settings, loader)
     return remedy.prescribed(done.signals, done.diagnosis)
@@ -107,11 +114,12 @@ def _announced(done: Diagnosed, remedy: Remedy, again: Again, limits: Limits) ->
     from loaderdoctor.report.privacy import shown_command
     from loaderdoctor.report.treated import as_words
 
+    tried = "one kept batch, which trains nothing" if remedy.is_ceiling else as_words(remedy.settings, remedy.variables)
     command = shlex.join(shown_command(again.command.argv, done.run.meta.working_directory))
     length = "" if again.steps is None else f" for {again.steps} steps"
     return (
         f"running `{command}` {limits.least_runs} to {limits.most_runs} times{length}, about "
-        f"{figures.seconds(again.expected_s, 2)} each, as it is and with {as_words(remedy.settings, remedy.variables)}; "
+        f"{figures.seconds(again.expected_s, 2)} each, as it is and with {tried}; "
         "each run writes what the script writes"
     )
 
@@ -143,7 +151,7 @@ def _lines(outcome: Outcome, remedy: Remedy, files: Sequence[Path], run: Path, l
     from loaderdoctor.report.words import Words
 
     words = Words(lang)
-    yield words("treated.tried", what=what(outcome), loader=outcome.loader)
+    yield words("treated.tried", what=what(outcome, words), loader=outcome.loader)
     yield from sentences(outcome, words)
     if remedy.left_out:
         yield words("treated.left-out", text=remedy.left_out[0])

@@ -18,7 +18,8 @@ class Outcome:
     """Settings of a loader, and variables of the environment, in runs with them and without.
 
     `speedup` is the old time after warm-up over the new.  `runs` counts all runs, `steps` those of training in one of them on
-    the mean.  `repeats`: with the settings each worker made all batches, so the training was another one.
+    the mean.  `repeats`: with the settings each worker made all batches, so the training was another one.  `is_ceiling`: one
+    batch was kept in the place of the loader, which is another training too.
     """
 
     loader: str
@@ -32,6 +33,7 @@ class Outcome:
     starved_before: float | None = None
     starved_after: float | None = None
     repeats: bool = False
+    is_ceiling: bool = False
 
     @property
     def verdict(self) -> str:

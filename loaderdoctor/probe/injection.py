@@ -10,8 +10,10 @@ import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from .faults import pass_on
+from .kept import ATTRIBUTE, Kept
 from .site import site_of
 
 if TYPE_CHECKING:
@@ -32,16 +34,24 @@ class Injection:
     """`settings` for the loader that is built at `file`:`line`.
 
     Where one place builds several, `alike` are settings that tell the one that is meant, as `settings.settings_of` names
-    them.  `folder` is what relative names of files are relative to.
+    them.  `folder` is what relative names of files are relative to.  With `keeps`, the loader gives one kept batch.
     """
 
-    def __init__(
-        self, folder: str, file: str, line: int, settings: Mapping[str, Any], alike: Mapping[str, Any] | None = None
+    def __init__(  # noqa: PLR0917 - what a trial tells, as it tells it
+        self,
+        folder: str,
+        file: str,
+        line: int,
+        settings: Mapping[str, Any],
+        alike: Mapping[str, Any] | None = None,
+        keeps: bool = False,
     ) -> None:
         self._folder = folder
         self._place = self._absolute(file), line
         self._settings = settings
         self._alike = alike or {}
+        self.keeps = keeps
+        self._kept: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()  # by loader
 
     def arguments(
         self, loader: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -54,11 +64,19 @@ class Injection:
             given = dict(zip(by_position, args, strict=False)) | kwargs
             if not all(_tell(name, given) == value for name, value in self._alike.items()):
                 return args, kwargs
+            if self.keeps:
+                self._kept[loader] = Kept()
             wanted = {name: value for name, value in self._settings.items() if name in names}
             return _with(args, kwargs, by_position, _complete(wanted, given))
         except Exception as error:
             pass_on(error, asked_script=True)
             return args, kwargs
+
+    def begins(self, iterator: Any, loader: Any) -> None:
+        """An epoch over a loader begins."""
+        kept = self._kept.get(loader) if self.keeps else None
+        if kept is not None:
+            iterator.__dict__[ATTRIBUTE] = kept
 
     def _built_at(self, loader: Any) -> tuple[str, int]:
         file, _, line = site_of(sys._getframe(1), loader).rpartition(":")

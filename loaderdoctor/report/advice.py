@@ -8,6 +8,7 @@ import shlex
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.report import figures
 from loaderdoctor.report.charts import interval_chart
 from loaderdoctor.report.headline import first_finding
@@ -15,6 +16,8 @@ from loaderdoctor.report.model import DiffLine, Example, Fix, Gain
 from loaderdoctor.report.next_run import command_again, steps_that_would_do
 from loaderdoctor.report.prescribe import as_arguments, patch_of, site_of
 from loaderdoctor.report.privacy import clean, code_path
+from loaderdoctor.treat.again import again
+from loaderdoctor.treat.remedy import is_tried
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,6 +174,19 @@ def next_in_a_line(run: Run, signals: Signals, diagnosis: Diagnosis, finding: Fi
     """The page of the cause, or the run once more."""
     about = diagnosis.cause or (finding.cause if finding else None) or diagnosis.limit
     return f"loaderdoctor explain {about}" if about else command_again(run, signals, diagnosis)
+
+
+def to_treat(run: Run, signals: Signals, finding: Finding | None) -> str:
+    """The folder of a run whose prescription `loaderdoctor treat` can prove, and has not yet; else empty."""
+    if run.directory is None or run.meta.ended_by in BROKEN_OFF or finding is None or not is_tried(finding):
+        return ""
+    if finding.gain is None or finding.gain.basis == "measured":
+        return ""
+    try:
+        again(run.meta, signals)
+    except LoaderDoctorError:
+        return ""
+    return str(run.directory)
 
 
 def lead(run: Run, signals: Signals, diagnosis: Diagnosis, words: Words) -> str:

@@ -37,36 +37,36 @@ def _parts(view: ReportView, parts: Parts) -> Iterator[tuple[str, ...]]:
     yield _drawn(parts, _list, view.environment)
     for table in view.tables[:1]:
         yield _drawn(parts, _table, table)
-    yield (f"\n<sub>{_plain(view.run_line)}</sub>",)
+    yield (f"\n<sub>{plain(view.run_line)}</sub>",)
 
 
 def _drawn(parts: Parts, draw: Callable[[S], Iterator[str]], what: S) -> tuple[str, ...]:
     lines = parts.made(draw.__name__.strip("_"), lambda: tuple(draw(what)), None)
-    return (f"\n{_plain(parts.sentence())}\n",) if lines is None else lines
+    return (f"\n{plain(parts.sentence())}\n",) if lines is None else lines
 
 
 def _opening(view: ReportView) -> Iterator[str]:
-    yield f"## {_plain(view.headline)}"
-    yield f"\n{_plain(view.lead)}\n"
+    yield f"## {plain(view.headline)}"
+    yield f"\n{plain(view.lead)}\n"
     if view.ended:
-        yield f"{_plain(view.ended)}\n"
+        yield f"{plain(view.ended)}\n"
 
 
 def _facts(view: ReportView) -> Iterator[str]:
     yield "| | | |\n|---|---|---|"
     for fact in view.facts:
-        yield f"| {_plain(fact.label)} | **{_plain(fact.value)}** | {_plain(fact.detail)} |"
+        yield f"| {plain(fact.label)} | **{plain(fact.value)}** | {plain(fact.detail)} |"
 
 
 def _proof(view: ReportView) -> Iterator[str]:
     if view.proof.split:
-        yield f"\n{_plain(view.proof.split.sentence)}"
+        yield f"\n{plain(view.proof.split.sentence)}"
     if view.proof.steps:
-        yield f"\n{_plain(view.proof.steps.sentence)}"
+        yield f"\n{plain(view.proof.steps.sentence)}"
     if view.proof.spells:
-        yield f"\n{_plain(view.proof.spells.sentence)}"
+        yield f"\n{plain(view.proof.spells.sentence)}"
     if view.ranks:
-        yield f"\n{_plain(view.ranks.sentence)}"
+        yield f"\n{plain(view.ranks.sentence)}"
 
 
 def _first_fix(view: ReportView) -> Iterator[str]:
@@ -77,8 +77,8 @@ def _first_fix(view: ReportView) -> Iterator[str]:
 def _gain(view: ReportView) -> Iterator[str]:
     yield f"\n### {view.gain.title}\n"
     if view.gain.chart:
-        yield f"- {_plain(view.gain.chart.caption)}"
-    yield from (f"- {_plain(sentence)}" for sentence in view.gain.sentences)
+        yield f"- {plain(view.gain.chart.caption)}"
+    yield from (f"- {plain(sentence)}" for sentence in view.gain.sentences)
 
 
 def _sure(view: ReportView) -> Iterator[str]:
@@ -94,26 +94,26 @@ def _unmeasured(view: ReportView) -> Iterator[str]:
 
 
 def _finding(finding: FindingBlock) -> Iterator[str]:
-    yield f"\n### {_plain(finding.title)} ({_code(finding.cause)})\n"
-    yield from (f"- {_plain(text)}" for text in (*finding.facts, *finding.evidence))
+    yield f"\n### {plain(finding.title)} ({_code(finding.cause)})\n"
+    yield from (f"- {plain(text)}" for text in (*finding.facts, *finding.evidence))
     yield ""
     yield from _fix(finding.fix)
 
 
 def _fix(fix: Fix) -> Iterator[str]:
     if fix.sentences:
-        yield "\n\n".join(_plain(sentence) for sentence in fix.sentences)
+        yield "\n\n".join(plain(sentence) for sentence in fix.sentences)
     if fix.diff:
         yield _fenced("diff", [line.text for line in fix.diff])
     if fix.commands:
-        yield f"\n{_plain(fix.apply)}\n" if fix.apply else ""
+        yield f"\n{plain(fix.apply)}\n" if fix.apply else ""
         yield _fenced("sh", list(fix.commands))
     for example in fix.examples:
-        yield f"\n{_plain(example.text)}\n"
+        yield f"\n{plain(example.text)}\n"
         if example.code:
             yield _fenced("python", example.code.split("\n"))
     if fix.safety:
-        yield f"\n{_plain(fix.safety)}"
+        yield f"\n{plain(fix.safety)}"
 
 
 def _fenced(language: str, lines: list[str]) -> str:
@@ -128,24 +128,24 @@ def _list(listing: Listing) -> Iterator[str]:
         return
     yield f"\n### {listing.title}\n"
     for term, text in listing.entries:
-        yield f"- **{_plain(term)}**: {_plain(text)}" if term else f"- {_plain(text)}"
+        yield f"- **{plain(term)}**: {plain(text)}" if term else f"- {plain(text)}"
     if listing.note:
-        yield f"\n{_plain(listing.note)}"
+        yield f"\n{plain(listing.note)}"
 
 
 def _table(table: Table) -> Iterator[str]:
-    yield f"\n<details><summary>{_plain(table.title)}</summary>\n"
-    yield "| " + " | ".join(_plain(column.label) for column in table.columns) + " |"
+    yield f"\n<details><summary>{plain(table.title)}</summary>\n"
+    yield "| " + " | ".join(plain(column.label) for column in table.columns) + " |"
     yield "|" + "|".join("--:" if column.is_number else "---" for column in table.columns) + "|"
-    yield from ("| " + " | ".join(_plain(text) for text in row) + " |" for row in table.rows)
-    yield f"\n{_plain(table.note)}\n\n</details>" if table.note else "\n</details>"
+    yield from ("| " + " | ".join(plain(text) for text in row) + " |" for row in table.rows)
+    yield f"\n{plain(table.note)}\n\n</details>" if table.note else "\n</details>"
 
 
 def _code(text: str) -> str:
     return f"`{' '.join(text.replace('`', chr(39)).split())}`"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text as it is: without Markdown's marks and what is made a link of unasked, on one line."""
     shown = _MARKS.sub(r"\\\1", " ".join(text.split()))
     return _LEADING.sub(r"\1\3\\\2\4", _MENTION.sub(r"\1&#64;", _ENTITY.sub("&amp;", shown).replace("://", "&#58;//")))

@@ -222,6 +222,7 @@ class Summary:
     fix: str
     sure: str
     next: str  # without a patch
+    to_treat: str = ""  # folder of the run, where `treat` can prove what is prescribed and has not
 
 
 @dataclass(frozen=True)

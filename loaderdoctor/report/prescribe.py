@@ -44,13 +44,18 @@ def patch_of(run: Run, signals: Signals, finding: Finding) -> str | None:
     site = site_of(signals, finding)
     if site is None or finding.prescription is None or not finding.prescription.settings:
         return None
+    return patch_at(run, site, finding.prescription.settings)
+
+
+def patch_at(run: Run, site: Site, settings: Mapping[str, Any]) -> str | None:
+    """The same for any settings of the loader that is built at a place."""
     folder = PurePath(run.meta.working_directory)
     path = folder / site.file
     source = run.sources.get(site.file, run.sources.get(str(path)))
     if source is None or not path.is_relative_to(folder) or ".." in path.parts:
         return None
     name = path.relative_to(folder).as_posix()
-    text = patch(masked_source(source), name, site.line, finding.prescription.settings)
+    text = patch(masked_source(source), name, site.line, settings)
     return None if text is None or HIDDEN in text or visible(name) != name else text
 
 

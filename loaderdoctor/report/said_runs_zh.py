@@ -171,6 +171,7 @@ RUNS_SAY: Mapping[str, str] = {
     "Waits are on the host's clock from here on: {}.": "从这里起等待取自主机时钟：{0}。",
     "Events of this {} device tell no times: {}.": "这个 {0} 设备的事件不给出时间：{1}。",
     "Batches are taken in a thread that does not train, so waits are gaps between a step and the next copy: an upper bound.": "批次由不训练的线程取得，因此等待是一步与下一次复制之间的间隙：这是上界。",
+    "The training loader gave one kept batch again and again from its fourth batch on: what this run measures is its speed, and what it trained is worth nothing.": "训练加载器从第四个批次起反复给出同一个保留的批次：这次运行只测量速度，训练结果没有意义。",
     "Optimizer steps or the device could not be watched in this process.": "无法在这个进程中观察优化器步或设备。",
     "The profiler's window could not be read: {}.": "无法读取分析器的窗口：{0}。",
     "The script has a profiler of its own running; a device takes only one.": "脚本自己的分析器正在运行；一个设备只能有一个。",

@@ -57,18 +57,20 @@ def lines(written: Written) -> Iterator[str]:
 
 
 def _next(seen: ReportView, written: Written) -> str:
-    """The patch, where it is the first finding's own."""
+    """What proves the prescription; else the patch, where it is the first finding's own."""
+    if seen.summary.to_treat:
+        return f"loaderdoctor treat {shlex.quote(as_typed(Path(seen.summary.to_treat)))}"
     patch = next((path for path in written.files if path.name == PATCH_FILE), None)
-    return f"git apply {shlex.quote(_shown(patch))}" if patch is not None and seen.fix.diff else seen.summary.next
+    return f"git apply {shlex.quote(as_typed(patch))}" if patch is not None and seen.fix.diff else seen.summary.next
 
 
 def _files(files: Sequence[Path]) -> str:
     """The first with its folder, the others by their names."""
-    return ", ".join([_shown(files[0]), *(path.name for path in files[1:])])
+    return ", ".join([as_typed(files[0]), *(path.name for path in files[1:])])
 
 
-def _shown(path: Path) -> str:
-    """As one would type it here."""
+def as_typed(path: Path) -> str:
+    """A path as one would type it here."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except (ValueError, FileNotFoundError):  # elsewhere; or the working directory is deleted

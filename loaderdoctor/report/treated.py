@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 def listed(diagnosis: Diagnosis, words: Words, folder: str) -> tuple[tuple[str, str], ...]:
     """Everything that was tried, the latest first: what, and what came of it."""
-    return tuple((clean(what(one), folder), " ".join(sentences(one, words))) for one in reversed(diagnosis.treated))
+    return tuple(
+        (clean(what(one, words), folder), " ".join(sentences(one, words))) for one in reversed(diagnosis.treated)
+    )
 
 
-def what(outcome: Outcome) -> str:
-    """The settings and variables as one writes them."""
-    return as_words(outcome.settings, outcome.variables)
+def what(outcome: Outcome, words: Words) -> str:
+    """The settings and variables as one writes them; or that one batch was kept."""
+    return words("treated.ceiling") if outcome.is_ceiling else as_words(outcome.settings, outcome.variables)
 
 
 def as_words(settings: Mapping[str, Any], variables: Mapping[str, str]) -> str:
@@ -44,6 +46,8 @@ def sentences(outcome: Outcome, words: Words) -> Iterator[str]:
         yield words("treated.waiting", before=before, after=after)
     if outcome.repeats:
         yield words("treated.repeats")
+    if outcome.is_ceiling:
+        yield words("treated.trains-nothing")
 
 
 def promise_of(outcome: Outcome, words: Words) -> str | None:
@@ -51,7 +55,7 @@ def promise_of(outcome: Outcome, words: Words) -> str | None:
     if outcome.promised is None:
         return None
     promised = {"best": figures.times(outcome.promised.best), "range": figures.times_range(outcome.promised)}
-    return words(f"treated.{outcome.verdict}", **promised)
+    return words(f"treated.{'ceiling-' if outcome.is_ceiling else ''}{outcome.verdict}", **promised)
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:

@@ -76,6 +76,7 @@ def view(run: Run, signals: Signals, diagnosis: Diagnosis, lang: str = "en") -> 
             fix=parts.made("summary", lambda: advice.fix_in_a_line(run, signals, diagnosis, finding, words), ""),
             sure=words(f"confidence.{finding.confidence}") if finding and finding.prescription else "",
             next=parts.made("summary", lambda: advice.next_in_a_line(run, signals, diagnosis, finding), ""),
+            to_treat=parts.made("summary", lambda: advice.to_treat(run, signals, finding), ""),
         ),
         labels=Labels(
             key_numbers=words("label.key-numbers"),

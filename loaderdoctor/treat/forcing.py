@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from loaderdoctor.analyse.signals import LoaderSettings, LoaderSignals, Signals
 
 
-def injected(signals: Signals, loader: LoaderSignals, settings: Mapping[str, Any], folder: str) -> str | None:
+def injected(
+    signals: Signals, loader: LoaderSignals, settings: Mapping[str, Any], folder: str, *, keeps: bool = False
+) -> str | None:
     """For `launch.Trial.injected`: these settings, on this loader of a run whose working directory is `folder`.
 
-    None where the run does not say where the loader is built.
+    With `keeps`, it gives one kept batch.  None where the run does not say where the loader is built.
     """
     if loader.site is None:
         return None
@@ -26,6 +28,7 @@ def injected(signals: Signals, loader: LoaderSignals, settings: Mapping[str, Any
         "line": loader.site.line,
         "settings": dict(settings),
         "alike": alike(signals, loader),
+        "keeps": keeps,
     })  # fmt: skip
 
 

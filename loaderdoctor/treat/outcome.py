@@ -42,6 +42,7 @@ def outcome_of(remedy: Remedy, trials: Trials) -> Outcome:
         starved_before=share_of(trials.of(AS_WRITTEN)),
         starved_after=share_of(treated),
         repeats=any(trial.repeats for trial in treated),
+        is_ceiling=remedy.is_ceiling,
     )
 
 
@@ -76,7 +77,7 @@ def kept(run_dir: Path) -> tuple[Outcome, ...]:
 
 
 def _remedy(outcome: Outcome) -> tuple[Any, ...]:
-    return outcome.loader, dict(outcome.settings), dict(outcome.variables)
+    return outcome.loader, dict(outcome.settings), dict(outcome.variables), outcome.is_ceiling
 
 
 def _outcome(row: Any) -> Outcome | None:
@@ -98,6 +99,7 @@ def _outcome(row: Any) -> Outcome | None:
             starved_before=_share(row.get("starved_before")),
             starved_after=_share(row.get("starved_after")),
             repeats=bool(row.get("repeats")),
+            is_ceiling=bool(row.get("is_ceiling")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None

@@ -9,14 +9,14 @@ from loaderdoctor import predict
 from loaderdoctor.causes.base import FOUND
 from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.predict import Change
-from loaderdoctor.treat.settings import REPLAYED, checked
+from loaderdoctor.treat.settings import REPLAYED, checked, refuse_foreign
+from loaderdoctor.values import Interval, Measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from loaderdoctor.analyse.signals import LoaderSignals, Signals
     from loaderdoctor.causes.base import Diagnosis, Finding
-    from loaderdoctor.values import Interval
 
 _NOT_ARGUMENTS = frozenset({"code", "system"})  # kinds of actions that no run can be given from outside
 
@@ -26,7 +26,8 @@ class Remedy:
     """Settings of one loader, and variables of the environment, to run the script with.
 
     `promised` is the speed-up that was predicted for just that; None where none was.  `cause` is the finding's that
-    prescribes it, `left_out` what it prescribes besides that only a person can do.
+    prescribes it, `left_out` what it prescribes besides that only a person can do.  `is_ceiling`: no remedy, but the perfect
+    loader, which has one batch ready at all times.
     """
 
     loader: LoaderSignals
@@ -35,6 +36,7 @@ class Remedy:
     promised: Interval | None = None
     cause: str | None = None
     left_out: tuple[str, ...] = ()
+    is_ceiling: bool = False
 
 
 def prescribed(signals: Signals, diagnosis: Diagnosis) -> Remedy:
@@ -67,6 +69,28 @@ def asked_for(signals: Signals, diagnosis: Diagnosis, words: Sequence[str], load
     loader = _named(signals, loader_id) if loader_id is not None else _most_wanted(signals, diagnosis)
     settings = checked(words, loader.settings, has_device=signals.device.kind != "cpu")
     return Remedy(loader=loader, settings=settings, promised=_replayed(signals, loader, settings))
+
+
+def ceiling(signals: Signals, diagnosis: Diagnosis, loader_id: str | None = None) -> Remedy:
+    """The perfect loader in the place of the one named, or of the one that is prescribed for: no work, no workers.
+
+    LoaderDoctorError `loader-unknown`, `nothing-to-try` or `setting-refused`.
+    """
+    loader = _named(signals, loader_id) if loader_id is not None else _most_wanted(signals, diagnosis)
+    refuse_foreign(loader.settings)
+    if loader.settings.dataset_kind == "iterable":
+        sentence = "A stream ends where its data does: with one batch kept, its epochs would have no end."
+        raise LoaderDoctorError("setting-refused", sentence)
+    settings = {"num_workers": 0} if loader.settings.num_workers else {}
+    return Remedy(loader=loader, settings=settings, promised=_without_waiting(signals), is_ceiling=True)
+
+
+def _without_waiting(signals: Signals) -> Interval | None:
+    """What the starved share says that a perfect loader gains; None where it is the share of several loaders."""
+    share = signals.starved_share
+    if not isinstance(share, Measured) or share.high >= 1 or len(signals.loaders) > 1:
+        return None
+    return Interval(*(1 / (1 - max(0.0, one)) for one in (share.low, share.value, share.high)))
 
 
 def is_tried(finding: Finding) -> bool:

@@ -62,8 +62,7 @@ def checked(words: Sequence[str], loader: LoaderSettings, *, has_device: bool) -
 
     LoaderDoctorError `setting-unknown`, `setting-of-another-type`, `setting-refused` or `nothing-to-try`.
     """
-    if not loader.torch_loader:
-        raise _refused("This loader is not torch's: its arguments are not known.")
+    refuse_foreign(loader)
     settings = dict(_read(word) for word in words)
     workers = settings.get("num_workers", loader.num_workers)
     if not workers:
@@ -79,6 +78,12 @@ def checked(words: Sequence[str], loader: LoaderSettings, *, has_device: bool) -
     if not changed:
         raise LoaderDoctorError("nothing-to-try", "The loader has these settings already: name others with `--set`.")
     return changed
+
+
+def refuse_foreign(loader: LoaderSettings) -> None:
+    """LoaderDoctorError `setting-refused` for a loader that is not torch's."""
+    if not loader.torch_loader:
+        raise _refused("This loader is not torch's: its arguments are not known.")
 
 
 def _read(word: str) -> tuple[str, Any]:

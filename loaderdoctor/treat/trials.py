@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from loaderdoctor import analyse, launch, record
+from loaderdoctor.analyse.notes import notes_of
 from loaderdoctor.errors import ExitCode, LoaderDoctorError
+from loaderdoctor.probe.kept import SLUG
 from loaderdoctor.treat.forcing import alike, injected
 from loaderdoctor.treat.gains import Pace, is_narrow, speedup_of
 from loaderdoctor.treat.reached import Reached, reached
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loaderdoctor.analyse.signals import Signals
+    from loaderdoctor.record import Run
     from loaderdoctor.treat.again import Again
     from loaderdoctor.treat.remedy import Remedy
     from loaderdoctor.values import Measured
@@ -30,6 +33,7 @@ MOST_RUNS = 12  # beyond it, what makes runs differ is no chance, and more of th
 MOST_S = 900.0  # a quarter of an hour of somebody's machine; no run begins that would be over only after it
 FEWEST_STEPS = 20  # after warm-up, as for a verdict: fewer could be overturned by one block of slow steps
 REPEATED = 0.5  # of first batches that another worker made as well, as for the cause `iterable-duplicates`
+LOG = "output.txt"  # in the folder of a run: what the script wrote
 TAIL_BYTES = 4096  # of the output of a script that failed: its last line is in them
 
 
@@ -41,6 +45,15 @@ class Plan:
     remedy: Remedy
     again: Again
     directory: Path
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run that came to its end, as it was read back."""
+
+    run_dir: Path
+    run: Run
+    signals: Signals
 
 
 @dataclass(frozen=True)
@@ -123,37 +136,60 @@ def try_out(
 
 
 def run_once(plan: Plan, number: int, kind: str, start: Launch = launch.launch) -> Trial | None:
-    """One run, as it is written or with the remedy, read back; None where it was interrupted.
+    """One run, as it is written or with the remedy; None where it was interrupted.
 
     LoaderDoctorError as `try_out`.
     """
-    remedy, again, is_treated = plan.remedy, plan.again, kind == TREATED
-    run_dir = plan.directory / f"{number}-{kind}"
+    ran = run_of(plan, number, kind, start)
+    return None if ran is None else trial_of(plan, kind, ran)
+
+
+def run_of(plan: Plan, number: int, kind: str, start: Launch = launch.launch) -> Ran | None:
+    """The same, read back and not yet judged.  LoaderDoctorError `trial-failed` or `trial-too-short`."""
+    remedy, again, run_dir = plan.remedy, plan.again, folder_of(plan.directory, number, kind)
+    trial = launch.Trial(folder=again.folder, log=run_dir / LOG)
+    if kind == TREATED:
+        forced = injected(plan.signals, remedy.loader, remedy.settings, again.folder, keeps=remedy.is_ceiling)
+        trial = replace(trial, injected=forced, variables=dict(remedy.variables))
+    return carried_out(again.command, launch.Options(output=str(run_dir), steps=again.steps, trial=trial), kind, start)
+
+
+def folder_of(directory: Path, number: int, kind: str) -> Path:
+    """Made, for one run."""
+    run_dir = directory / f"{number}-{kind}"
     run_dir.mkdir(mode=0o700, parents=True)
-    trial = launch.Trial(
-        folder=again.folder,
-        log=run_dir / "output.txt",
-        injected=injected(plan.signals, remedy.loader, remedy.settings, again.folder) if is_treated else None,
-        variables=dict(remedy.variables) if is_treated else {},
-    )
-    launched = start(again.command, launch.Options(output=str(run_dir), steps=again.steps, trial=trial))
+    return run_dir
+
+
+def carried_out(command: launch.Command, options: launch.Options, kind: str, start: Launch) -> Ran | None:
+    """A run of a command, read back; None where it was interrupted.  LoaderDoctorError `trial-failed` or `trial-too-short`."""
+    launched = start(command, options)
+    run_dir = launched.run_dir
     run = record.read(run_dir)
     if run.meta.ended_by == "interrupt":
         return None
     if launched.returncode and run.meta.ended_by not in {"steps", "seconds"}:
-        raise _failed(kind, launched.returncode, trial.log)
-    found = analyse.signals_of(run)
-    if found.training_steps < FEWEST_STEPS:
+        raise _failed(kind, launched.returncode, run_dir / LOG)
+    signals = analyse.signals_of(run)
+    if signals.training_steps < FEWEST_STEPS:
         sentence = (
-            f"The run {_in_words(kind)} had {found.training_steps} steps of training after warm-up; a comparison needs "
-            f"{FEWEST_STEPS}. Its output is in {trial.log}."
+            f"The run {_in_words(kind)} had {signals.training_steps} steps of training after warm-up; a comparison needs "
+            f"{FEWEST_STEPS}. Its output is in {run_dir / LOG}."
         )
         raise LoaderDoctorError("trial-too-short", sentence, ExitCode.NO_REPORT)
-    seen = reached(run, remedy, again.folder, alike(plan.signals, remedy.loader))
+    return Ran(run_dir, run, signals)
+
+
+def trial_of(plan: Plan, kind: str, ran: Ran) -> Trial:
+    """What a run counts as.  LoaderDoctorError `treatment-not-applied`."""
+    remedy, is_treated = plan.remedy, kind == TREATED
+    seen = reached(ran.run, remedy, plan.again.folder, alike(plan.signals, remedy.loader))
     if is_treated:
-        _hold(seen, remedy, run_dir)
-    pace = Pace(found.measured_s, found.training_steps)
-    return Trial(kind, run_dir, pace, found.starved_share, seen, is_treated and _repeats(found, remedy))
+        _hold(seen, remedy, ran.run_dir)
+        _hold_ceiling(ran, remedy)
+    pace = Pace(ran.signals.measured_s, ran.signals.training_steps)
+    repeats = is_treated and _repeats(ran.signals, remedy)
+    return Trial(kind, ran.run_dir, pace, ran.signals.starved_share, seen, repeats)
 
 
 def _repeats(found: Signals, remedy: Remedy) -> bool:
@@ -177,14 +213,20 @@ def _hold(seen: Reached, remedy: Remedy, run_dir: Path) -> None:
     raise LoaderDoctorError("treatment-not-applied", sentence, ExitCode.NO_REPORT)
 
 
+def _hold_ceiling(ran: Ran, remedy: Remedy) -> None:
+    if remedy.is_ceiling and SLUG not in {slug for slug, _ in notes_of(ran.run)}:
+        sentence = f"No batch was kept: the loader {remedy.loader.id} does not make its own as torch's does. The run is in {ran.run_dir}."
+        raise LoaderDoctorError("treatment-not-applied", sentence, ExitCode.NO_REPORT)
+
+
 def _failed(kind: str, returncode: int, log: Path) -> LoaderDoctorError:
     how = f"died of signal {-returncode}" if returncode < 0 else f"ended with status {returncode}"
-    last = last_words(log)
+    last = _last_words(log)
     sentence = f"The script {how} {_in_words(kind)}{f': {last}' if last else ''}. Its output is in {log}."
     return LoaderDoctorError("trial-failed", sentence, ExitCode.NO_REPORT)
 
 
-def last_words(log: Path) -> str:
+def _last_words(log: Path) -> str:
     """The last line that a script wrote, which is what its exception says."""
     try:
         lines = log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").split("\n")

@@ -124,6 +124,14 @@ def test_what_is_asked_for_is_what_is_tried(words_and_what, run, trials, monkeyp
         assert plan.remedy.settings == settings
 
 
+def test_a_ceiling_is_marked_before_and_after(run, trials, monkeypatch, capsys):
+    for lang, marks in (("en", "what was trained does not"), ("zh", "训练结果没有")):
+        status, _, lines = ended(run, "--no-pdf", "--ceiling", "--lang", lang, monkeypatch=monkeypatch, capsys=capsys)
+        assert (status, trials[-1][0].remedy.is_ceiling) == (0, True)
+        assert "one kept batch, which trains nothing" in lines[0]
+        assert marks in "\n".join(lines[1:])
+
+
 def test_a_command_after_dashes_takes_the_place_of_the_recorded_one(run, trials, monkeypatch, capsys):
     ended(run, "--no-pdf", "--", "python", "-m", "other", "--set", "x", monkeypatch=monkeypatch, capsys=capsys)
     assert trials[0][0].again.command.argv == ("python", "-m", "other", "--set", "x")
@@ -136,6 +144,7 @@ MISTAKES = {
     "a setting that torch refuses": (["RUN", "--set", "prefetch_factor=2"], 2, "setting-refused"),
     "no such loader": (["RUN", "--set", "num_workers=2", "--loader", "x"], 2, "loader-unknown"),
     "as it is": (["RUN", "--set", "num_workers=0"], 2, "nothing-to-try"),
+    "settings of no loader": (["RUN", "--ceiling", "--set", "num_workers=2"], 2, "setting-refused"),
     "nobody to ask": (["RUN", "--write"], 3, "patch-refused"),
 }
 

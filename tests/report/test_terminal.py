@@ -1,8 +1,11 @@
 """The last lines of a run, on standard error."""
 
+from dataclasses import replace
+
 import pytest
 from report_samples import SAMPLES
 
+from loaderdoctor.privacy import MASK
 from loaderdoctor.report import Written, terminal
 from loaderdoctor.report.view import view
 
@@ -60,3 +63,28 @@ def test_colour_only_on_a_terminal_that_wants_it(no_colour, coloured, tmp_path, 
     if no_colour:
         monkeypatch.setenv("NO_COLOR", no_colour)
     assert any("\x1b[1;31m" in line for line in shown("starving", tmp_path, capsys)) is coloured
+
+
+@pytest.mark.parametrize(
+    ("changes", "basis", "said"),
+    [
+        ({}, "simulated", "loaderdoctor treat runs/one"),
+        ({"ended_by": "crash"}, "simulated", "loaderdoctor explain"),  # again it would crash
+        (
+            {"command": ("python", "train.py", "--token", MASK)},
+            "simulated",
+            "loaderdoctor explain",
+        ),  # nobody can run it again
+        ({}, "measured", "loaderdoctor explain"),  # it has been proven
+    ],
+)
+def test_what_can_be_proven_is_to_be_proven_first(changes, basis, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run, signals, diagnosis, *_ = SAMPLES["starving"]()
+    here = {"ended_by": "script", "command": ("python", "train.py"), "working_directory": str(tmp_path)}
+    meta = replace(run.meta, **here | changes)
+    run = replace(run, meta=meta, directory=tmp_path / "runs" / "one")
+    first, *others = diagnosis.findings
+    diagnosis = replace(diagnosis, findings=(replace(first, gain=replace(first.gain, basis=basis)), *others))
+    seen = view(run, replace(signals, training_steps=240), diagnosis)
+    assert list(terminal.lines(Written((tmp_path / "fix.patch",), seen)))[-1].startswith(f"next   {said}")

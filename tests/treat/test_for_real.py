@@ -85,6 +85,17 @@ def test_the_prescription_is_what_is_tried_unless_something_else_is_asked_for(ru
     assert "Promised" in (run / "report.html").read_text()
 
 
+def test_the_ceiling_is_what_no_loader_can_beat_and_is_marked(run):
+    done = tool("treat", run, "--ceiling", "--runs", "4", "--no-pdf", OMP_NUM_THREADS="1")
+    outcome = next(one for one in pipeline.diagnose(run).diagnosis.treated if one.is_ceiling)
+    assert outcome.speedup.low > 1.3, "the training's waits go, those of the loader beside it stay"
+    assert outcome.starved_after < outcome.starved_before
+    assert outcome.promised is None, "the share is of both loaders"
+    assert "what was trained does not" in done.stderr
+    treated = pipeline.diagnose(run / "treated" / "2-treated").signals.notes
+    assert "one-batch-kept" in [slug for slug, _ in treated]
+
+
 def test_a_variable_of_the_environment_is_tried(run, tmp_path):
     from loaderdoctor.treat.again import again
     from loaderdoctor.treat.remedy import Remedy

@@ -49,9 +49,10 @@ def test_it_is_kept_for_its_owner_and_read_back(tmp_path):
 
 def test_the_same_remedy_takes_the_place_of_an_earlier_one(tmp_path):
     other = replace(OUTCOME, settings={"num_workers": 2}, cause=None, promised=None)
-    for one in (OUTCOME, other, replace(OUTCOME, runs=8)):
+    ceiling = replace(OUTCOME, is_ceiling=True)
+    for one in (OUTCOME, other, ceiling, replace(OUTCOME, runs=8)):
         keep(tmp_path, one)
-    assert kept(tmp_path) == (other, replace(OUTCOME, runs=8))
+    assert kept(tmp_path) == (other, ceiling, replace(OUTCOME, runs=8))
 
 
 def test_no_run_keeps_more_than_anybody_reads(tmp_path):

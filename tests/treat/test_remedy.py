@@ -8,9 +8,11 @@ import builders
 import pytest
 
 from loaderdoctor import causes
+from loaderdoctor.analyse.signals import LoaderSettings
 from loaderdoctor.causes.base import Action, Change, Diagnosis, Finding, Gain, Interval, Prescription
 from loaderdoctor.errors import LoaderDoctorError
 from loaderdoctor.treat import remedy
+from loaderdoctor.values import Measured
 
 PROMISED = Gain(Interval(1.5, 2.0, 2.5), "simulated")
 FOUR = {"num_workers": 4}
@@ -90,3 +92,26 @@ def test_a_run_without_a_loader_has_nothing_to_try():
     with pytest.raises(LoaderDoctorError, match="no loader") as error:
         remedy.asked_for(builders.signals(loaders=()), diagnosed(), ["num_workers=2"])
     assert error.value.slug == "nothing-to-try"
+
+
+def test_the_ceiling_is_what_the_share_of_waiting_says():
+    signals = builders.signals(starved_share=Measured(0.5, 0.2, 0.75, 100, "share"))
+    tried = remedy.ceiling(signals, diagnosed())
+    assert (tried.is_ceiling, tried.cause, tried.variables) == (True, None, {})
+    assert (tried.promised.low, tried.promised.best, tried.promised.high) == pytest.approx((1.25, 2.0, 4.0))
+    two = replace(signals, loaders=(*signals.loaders, replace(signals.loaders[0], id="train.py:7")))
+    assert remedy.ceiling(two, diagnosed()).promised is None, "the share is of both"
+
+
+@pytest.mark.parametrize(("workers", "settings"), [(0, {}), (2, {"num_workers": 0})])
+def test_a_perfect_loader_has_no_workers(workers, settings):
+    loader = builders.loader(settings=LoaderSettings(num_workers=workers))
+    assert remedy.ceiling(builders.signals(loaders=(loader,)), diagnosed()).settings == settings
+
+
+@pytest.mark.parametrize("settings", [{"dataset_kind": "iterable"}, {"torch_loader": False}])
+def test_where_no_batch_can_be_kept_the_ceiling_is_refused(settings):
+    loader = builders.loader(settings=LoaderSettings(**settings))
+    with pytest.raises(LoaderDoctorError) as error:
+        remedy.ceiling(builders.signals(loaders=(loader,)), diagnosed())
+    assert error.value.slug == "setting-refused"

@@ -149,3 +149,11 @@ def test_what_reached_the_loader_is_read_from_every_process(plan):
     assert reached(run, plan.remedy, FOLDER, {}) == Reached(3, 2, "num_workers=0")
     assert not reached(run, plan.remedy, FOLDER, {}).is_treated
     assert reached(run, plan.remedy, FOLDER, {"batch_size": 99}) == Reached(0, 0)
+
+
+def test_a_ceiling_of_which_no_batch_was_kept_is_none(plan):
+    launcher = Launcher()
+    with pytest.raises(LoaderDoctorError, match="No batch was kept") as error:
+        tried(replace(plan, remedy=replace(plan.remedy, settings={}, is_ceiling=True)), launcher)
+    assert error.value.slug == "treatment-not-applied"
+    assert [json.loads(one.trial.injected)["keeps"] for one in launcher.asked if one.trial.injected] == [True]

@@ -91,3 +91,11 @@ def which_of(watch: Watch, iterator: Any, received: int) -> tuple[int, int]:
     # Out of order it is that of the last message; `_rcvd_idx` then moves past batches that were returned before.
     batch = iterator._rcvd_idx - 1 if getattr(iterator, "_in_order", True) else watch.batch
     return batch, watch.makers.pop(batch, UNKNOWN)
+
+
+def ready_of(iterator: Any) -> int:
+    """Batches that lie ready for an iterator with workers."""
+    try:
+        return int(iterator._data_queue.qsize())
+    except NotImplementedError:  # macOS has no such count
+        return UNKNOWN

@@ -16,8 +16,9 @@ from .. import state
 from ..faults import pass_on
 from ..layout import BUILT, KIND_OF, NEXT_BATCH, NEXT_END, NEXT_ERROR, RESET, UNKNOWN
 from ..watch import ATTRIBUTE, Watch
-from .arrivals import hook_arrivals, start_method_of, time_receiving, which_of
+from .arrivals import hook_arrivals, ready_of, start_method_of, time_receiving, which_of
 from .handing_over import is_due, listen
+from .keeping import next_data
 from .request import AT_REST, Request, counted
 from .stopping import ends_here
 
@@ -54,6 +55,9 @@ def patch(module: Any) -> None:
     replace(module._BaseDataLoaderIter, "_next_index", _choosing)
     replace(module._BaseDataLoaderIter, "_reset", _choosing)
     patch_workers_iterator(module._MultiProcessingDataLoaderIter)
+    probe = state.probe
+    if probe is not None and probe.injection is not None and probe.injection.keeps:
+        replace(module._SingleProcessDataLoaderIter, "_next_data", next_data)
 
 
 def patch_loader(kind: type) -> None:
@@ -130,6 +134,8 @@ def _watch(probe: Probe, iterator: Any, loader: Any) -> Watch | None:
         number, epoch = probe.loaders.iterated(loader, probe.writer)
         watch = Watch(probe, next(probe.iterator_numbers), number, epoch)
         iterator.__dict__[ATTRIBUTE] = watch
+        if probe.injection is not None:
+            probe.injection.begins(iterator, loader)
     except Exception as error:
         pass_on(error)
         return None
@@ -310,7 +316,7 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
         if iterator._num_workers:
             received, outstanding = iterator._rcvd_idx, iterator._tasks_outstanding
             stash = len(iterator._task_info) - outstanding
-            ready = _ready(iterator)
+            ready = ready_of(iterator)
         if not probe.is_worker:
             probe.clock.requested(watch.iterator, outermost=depth == 0)
             if depth == 0:
@@ -325,13 +331,6 @@ def _requested(watch: Watch, iterator: Any, begin_ns: int) -> Request | None:
         del probe.thread.watches[depth or 0 :]
         pass_on(error)
         return None
-
-
-def _ready(iterator: Any) -> int:
-    try:
-        return int(iterator._data_queue.qsize())
-    except NotImplementedError:  # macOS has no such count
-        return UNKNOWN
 
 
 def _answered(watch: Watch, iterator: Any, request: Request, status: int) -> None:
