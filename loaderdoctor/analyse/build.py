@@ -147,7 +147,7 @@ def _signals_of(run: Run, parts: Parts) -> Signals:
         training=its_training,
         spells=parts.of(
             "The changes over the run",
-            lambda: spells_of(first.steps, first.rank.main, main, run.meta.started_ns),
+            lambda: spells_of(first.steps, first.rank.main, main, here.meta.started_ns),
             lambda _: (),
         ),
         training_steps=sum(first.roles.get(number) == TRAIN for number in first.measured["loader"]),

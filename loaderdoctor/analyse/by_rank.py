@@ -170,10 +170,10 @@ def part_notes(run: Run, ranks: Sequence[Rank]) -> list[Note]:
     for part, name in host_names(run, ranks).items():
         said = run.parts[part].meta.notes if run.parts else ()
         notes += [(one["slug"], f"{name}: {one['text']}") for one in said if one["slug"] != RECORDED_AS_A_PART]
-    return [*notes, *_missing(ranks), *_twice(run)]
+    return [*notes, *_missing(run, ranks), *_twice(run)]
 
 
-def _missing(ranks: Sequence[Rank]) -> list[Note]:
+def _missing(run: Run, ranks: Sequence[Rank]) -> list[Note]:
     """Where the launcher says how many ranks a host has, and how many there are: whether all hosts are here."""
     mains = [rank.main.header for rank in ranks]
     told = [head for head in mains if head["world_size"] > 0 and head.get("local_world_size", 0) > 0]
@@ -181,7 +181,10 @@ def _missing(ranks: Sequence[Rank]) -> list[Note]:
         return []
     head = told[0]
     hosts, here = -(-head["world_size"] // head["local_world_size"]), len(_groups(ranks))
-    if here >= hosts:
+    # Hosts may differ in size, and have ranks that load nothing.
+    groups = {rank.number - max(0, rank.main.header["local_rank"]): rank.main.header for rank in ranks}
+    there = sum(max(0, one.get("local_world_size", 0)) for one in groups.values())
+    if there >= head["world_size"] or max(here, len(run.parts)) >= hosts:
         return []
     text = (
         f"The job has {head['world_size']} ranks on {hosts} hosts, and {here} of these was recorded here: a rank elsewhere may "

@@ -97,7 +97,12 @@ def _limits(runs: int | None) -> Limits:
 def _measured(done: Diagnosed, run: Path, remedy: Remedy, again: Again, limits: Limits) -> Trials:
     """The runs, each told as it ends.  LoaderDoctorError `treat-interrupted` where they say nothing yet."""
     from loaderdoctor.treat.trials import Plan, try_out
+    from loaderdoctor.treat.unchanged import is_edited
 
+    site = remedy.loader.site
+    if site is not None and is_edited(done.run, site.file):
+        sentence = f"{site.file} was edited since the run, so that its line {site.line} may build another loader: profile it again."
+        raise LoaderDoctorError("run-not-repeatable", sentence)
     folder = run.absolute() / TRIALS
     shutil.rmtree(folder, ignore_errors=True)
     say(_announced(done, remedy, again, limits))
@@ -168,11 +173,15 @@ def _write(done: Diagnosed, *, is_sure: bool) -> None:
     """Apply fix.patch, made anew from the run.  LoaderDoctorError `patch-refused`."""
     from loaderdoctor.report.prescribe import fix_patch
     from loaderdoctor.treat import written
+    from loaderdoctor.treat.unchanged import is_edited
 
     patch = fix_patch(done.run, done.signals, done.diagnosis)
     if patch is None:
         raise written.refused("the report prescribes no edit of the source")
     path = written.check(patch.text, Path(done.run.meta.working_directory))
+    if is_edited(done.run, path):
+        why = f"{path.name} was edited since the run, and the patch may be of another place: profile it again"
+        raise written.refused(why)
     if not is_sure and not is_somebody_there():
         raise written.refused("there is nobody to ask; `--yes` says that it is to be")
     if not is_sure:
@@ -181,7 +190,7 @@ def _write(done: Diagnosed, *, is_sure: bool) -> None:
             say("nothing was written")
             return
     written.apply(patch.text, Path(done.run.meta.working_directory))
-    say(f"{path} is edited; `git diff` shows it, and `git checkout {shlex.quote(path.name)}` takes it back")
+    say(f"{path} is edited; `git diff` shows it, and `git checkout -- {shlex.quote(str(path))}` takes it back")
 
 
 def is_somebody_there() -> bool:

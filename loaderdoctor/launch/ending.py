@@ -59,17 +59,35 @@ def silence(processes: Sequence[ProcessRecords]) -> list[Mapping[str, str]]:
 
 
 def gather_sources(run_dir: Path, processes: Iterable[ProcessRecords]) -> None:
-    """Keep the files that build loaders, for the patch, and those of their datasets, for the lines that reads are told at."""
-    sources: dict[str, str] = {}
-    for file in dict.fromkeys(file for process in processes for file in _files_of(process)):
-        try:
-            if file and Path(file).stat().st_size <= MOST_SOURCE_BYTES:
-                sources[file] = masked_source(Path(file).read_bytes().decode("utf-8"))
-        except (OSError, ValueError):  # gone, no text, or no name of a file at all
-            continue
+    """Keep the files that build loaders, for the patch, and those of their datasets, for the lines that reads are told at.
+
+    One that was written since its process began is no longer what ran: the copy of an earlier report stays, or there is none.
+    """
     kept = run_dir / "sources.json"
+    earlier = _kept(kept)
+    sources: dict[str, str] = {}
+    for process in processes:
+        for file in set(_files_of(process)) - set(sources):
+            with suppress(OSError, ValueError):  # gone, no text, or no name of a file at all
+                sources[file] = earlier.get(file) or _source(file, process.header["unix_ns"])
     kept.touch(mode=0o600)
     kept.write_text(json.dumps(sources), encoding="utf-8")
+
+
+def _kept(path: Path) -> dict[str, str]:
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _source(file: str, began_ns: int) -> str:
+    """The masked text.  OSError, or ValueError where it is none, is too large, or was written since."""
+    seen = Path(file).stat()
+    if not file or seen.st_size > MOST_SOURCE_BYTES or seen.st_mtime_ns > began_ns > 0:
+        raise ValueError(file)
+    return masked_source(Path(file).read_bytes().decode("utf-8"))
 
 
 def _files_of(process: ProcessRecords) -> Iterator[str]:

@@ -92,6 +92,14 @@ class Beside:
         if elapsed_s >= self._report_s and seen.steps >= self._pace.steps and not self._rendering.is_running:
             self._report_s = float("inf")
             self._rendering.begin()
+            if not self._rendering.is_running:
+                self._not_begun(elapsed_s)
+
+    def _not_begun(self, elapsed_s: float) -> None:
+        """The system had no process to give: try again, as after a report that failed."""
+        self._failures += 1
+        if self._failures < GIVE_UP_AFTER:
+            self._report_s = elapsed_s + self._pace.least_s
 
     def _rendered(self, elapsed_s: float) -> None:
         """Where a report is through, say when the next one is due."""

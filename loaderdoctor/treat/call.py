@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
 LOADER = "DataLoader"
+_DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _LAYOUT = frozenset({tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT})
 
 
@@ -53,7 +54,7 @@ def find_call(source: str, line: int) -> Call | None:
     calls = [node for node in ast.walk(tree) if _is_loader(node, aliases) and node.lineno <= line <= _end(node)]
     if len(calls) > 1:
         calls = [node for node in calls if node.lineno == line]
-    if len(calls) != 1 or not _is_written_out(calls[0]):
+    if len(calls) != 1 or not _is_written_out(calls[0]) or not _takes_keywords(tree, _called(calls[0], aliases)):
         return None
     return _read(source, calls[0], tokens, aliases)
 
@@ -83,6 +84,22 @@ def _is_written_out(node: ast.Call) -> bool:
     gathered = any(keyword.arg is None for keyword in node.keywords)
     bare_generator = len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.GeneratorExp)
     return not (unpacked or gathered or bare_generator)
+
+
+def _takes_keywords(tree: ast.AST, name: str) -> bool:
+    """Whether what is called may take the DataLoader's own arguments: a class of another file is taken to hand them on.
+
+    One of this file whose __init__ has a signature of its own does not, nor does a function that builds loaders.
+    """
+    defined = [node for node in ast.walk(tree) if isinstance(node, _DEFINITIONS) and node.name == name]
+    if not defined:
+        return name[:1].isupper()
+    made = [one for node in defined for one in _inits(node)]
+    return all(isinstance(node, ast.ClassDef) for node in defined) and all(one.args.kwarg is not None for one in made)
+
+
+def _inits(node: ast.AST) -> Iterator[ast.FunctionDef]:
+    return (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.FunctionDef) and one.name == "__init__")
 
 
 @dataclass(frozen=True)

@@ -280,3 +280,22 @@ def test_names_that_a_diff_cannot_carry(path):
 
 def test_another_line_than_the_call():
     assert patch("dl = DataLoader(ds)\nx = 1\n", "train.py", 2, MORE) is None
+
+
+@pytest.mark.parametrize(
+    ("definition", "is_patched"),
+    [
+        ("class Mine_DataLoader(DataLoader): ...", True),
+        ("class Mine_DataLoader(DataLoader):\n    def __init__(self, data, **kwargs): ...", True),
+        ("class Mine_DataLoader(DataLoader):\n    def __init__(self, data, size): ...", False),
+        ("def Mine_DataLoader(config): ...", False),
+    ],
+    ids=["as torch's", "hands on", "a signature of its own", "a function"],
+)
+def test_what_is_defined_in_the_same_file_is_patched_only_where_it_hands_arguments_on(definition, is_patched):
+    source = f"{definition}\ndl = Mine_DataLoader(data)\n"
+    assert (patch(source, "train.py", source.count("\n"), {"num_workers": 4}) is not None) == is_patched
+
+
+def test_a_function_of_another_file_is_not_patched():
+    assert patch("dl = build_DataLoader(config)\n", "train.py", 1, {"num_workers": 4}) is None
